@@ -1,0 +1,59 @@
+"""Graphs: one view of what people have, and the named families that tests, theory and benchmarks use.
+
+>>> from escgnn import graphs
+>>> graphs.as_graph("Cl")  # graph6
+Graph(nodes=4, edges=4)
+>>> graphs.rook(4), graphs.shrikhande()
+(Graph(nodes=16, edges=48), Graph(nodes=16, edges=48))
+"""
+
+from escgnn.graphs.families import (
+    barabasi_albert,
+    circulant,
+    complete,
+    complete_bipartite,
+    counting_random,
+    cycle,
+    empty,
+    erdos_renyi,
+    figure_1,
+    grid,
+    hypercube,
+    molecule_like,
+    path,
+    petersen,
+    random_regular,
+    random_tree,
+    rook,
+    shrikhande,
+    star,
+)
+from escgnn.graphs.view import Graph, as_graph, disjoint_union, from_edge_index, from_edges, permute
+
+__all__ = [
+    "Graph",
+    "as_graph",
+    "barabasi_albert",
+    "circulant",
+    "complete",
+    "complete_bipartite",
+    "counting_random",
+    "cycle",
+    "disjoint_union",
+    "empty",
+    "erdos_renyi",
+    "figure_1",
+    "from_edge_index",
+    "from_edges",
+    "grid",
+    "hypercube",
+    "molecule_like",
+    "path",
+    "permute",
+    "petersen",
+    "random_regular",
+    "random_tree",
+    "rook",
+    "shrikhande",
+    "star",
+]

@@ -1,0 +1,239 @@
+"""One view of a graph, or of many at once: sorted, symmetric, simple adjacency lists."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from escgnn.graphs.graph6 import decode
+from escgnn.kernels.graphs import Csr, build_csr, counting_sort, pair_arcs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """A simple undirected graph, or several side by side: components do not see each other.
+
+    Loops and repeated edges of the input leave no trace in the adjacency lists, but every column of ``edge_index``
+    is kept in its place, so that results come back in the order in which the edges were given.
+
+    Attributes:
+        csr: Adjacency lists.
+        edge_index: The directed edges as given, ``(2, E)``.
+        arc: Position of each column in ``csr.indices``, -1 for a loop, ``(E,)``.
+        edge: Number of the undirected edge that each arc belongs to, ``(arcs,)``.
+        ptr: Where each graph's nodes begin, ``(graphs + 1,)``.
+    """
+
+    csr: Csr
+    edge_index: NDArray[np.int64]
+    arc: NDArray[np.int64]
+    edge: NDArray[np.int64]
+    ptr: NDArray[np.int64]
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self.csr.indptr.size - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of undirected edges, loops and repeats left out."""
+        return self.csr.indices.size // 2
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs side by side."""
+        return self.ptr.size - 1
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Degree of every node."""
+        return np.diff(self.csr.indptr)
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """The undirected edges (u, v), u < v, in ascending order: ``(num_edges, 2)``."""
+        source = np.repeat(np.arange(self.num_nodes), self.degrees)
+        forward = source < self.csr.indices
+        return np.stack([source[forward], self.csr.indices[forward]], axis=1)
+
+    def neighbours(self, node: int) -> NDArray[np.int32]:
+        """Neighbours of a node, ascending."""
+        return self.csr.indices[self.csr.indptr[node] : self.csr.indptr[node + 1]]
+
+    def has_edge(self, u: int, v: int) -> bool:
+        """Whether u and v are adjacent."""
+        return v in self.neighbours(u)
+
+    def split(self) -> list["Graph"]:
+        """The graphs that stand side by side, one by one, columns in the same order."""
+        home = np.searchsorted(self.ptr, self.edge_index[0], side="right") - 1
+        order = np.argsort(home, kind="stable")
+        bounds = np.searchsorted(home[order], np.arange(self.num_graphs + 1))
+        return [
+            from_edge_index(
+                self.edge_index[:, order[bounds[g] : bounds[g + 1]]] - self.ptr[g], self.ptr[g + 1] - self.ptr[g]
+            )
+            for g in range(self.num_graphs)
+        ]
+
+    def to_networkx(self) -> "networkx.Graph[int]":
+        """The same graph for networkx, nodes 0 to n-1, without loops and repeats."""
+        graph: networkx.Graph[int] = networkx.empty_graph(self.num_nodes)
+        graph.add_edges_from(self.edges.tolist())
+        return graph
+
+    def __repr__(self) -> str:
+        many = f"graphs={self.num_graphs}, " if self.num_graphs != 1 else ""
+        return f"Graph({many}nodes={self.num_nodes}, edges={self.num_edges})"
+
+
+def from_edge_index(
+    edge_index: ArrayLike, num_nodes: int, *, ptr: NDArray[np.int64] | None = None
+) -> Graph:
+    """The view of a directed edge list that holds both directions of every edge, as PyG's ``edge_index`` does.
+
+    Raises:
+        ValueError: The array has the wrong shape or dtype, names nodes that do not exist, or is not symmetric.
+    """
+    columns = np.asarray(edge_index)
+    if columns.ndim != 2 or columns.shape[0] != 2:
+        raise ValueError(f"edge_index: shape {columns.shape}; expected (2, number of edges)")
+    if columns.size and columns.dtype.kind not in "iu":
+        raise ValueError(f"edge_index: dtype {columns.dtype}; node ids must be integers")
+    num_nodes = _checked_count(num_nodes)
+    if columns.dtype == np.uint64 and columns.size and columns.max() >= num_nodes:
+        raise ValueError(f"edge_index: node {columns.max()} does not exist; there are {num_nodes} nodes")
+    source, target = columns = np.ascontiguousarray(columns, dtype=np.int64)
+    if columns.size and (columns.min() < 0 or columns.max() >= num_nodes):
+        bad = int(np.flatnonzero((columns < 0).any(0) | (columns >= num_nodes).any(0))[0])
+        raise ValueError(
+            f"edge_index: column {bad} is ({source[bad]}, {target[bad]}), but node ids run from 0 to {num_nodes - 1}"
+        )
+    by_target, order = np.empty((2, source.size), np.int64)
+    counting_sort(target, num_nodes, np.arange(source.size), by_target)
+    counting_sort(source, num_nodes, by_target, order)
+    indptr, arc = np.empty(num_nodes + 1, np.int64), np.empty(source.size, np.int64)
+    indices = np.empty(source.size, np.int32)
+    arcs = build_csr(source, target, order, indptr, indices, arc)
+    csr = Csr(indptr, indices[:arcs])
+    edge = np.empty(arcs, np.int64)
+    lonely = pair_arcs(csr, edge)
+    if lonely >= 0:
+        u, v = int(np.searchsorted(indptr, lonely, side="right")) - 1, int(indices[lonely])
+        raise ValueError(
+            f"edge_index: not symmetric, it holds ({u}, {v}) but not ({v}, {u}); "
+            "make it undirected first, e.g. with torch_geometric.utils.to_undirected"
+        )
+    if ptr is None:
+        ptr = np.array([0, num_nodes])
+    return Graph(csr, columns, arc, edge, ptr)
+
+
+def from_edges(edges: Iterable[tuple[int, int]] | ArrayLike, num_nodes: int | None = None) -> Graph:
+    """The graph with these undirected edges, each named once or more, in any direction.
+
+    >>> from_edges([(0, 1), (2, 1)], num_nodes=4)
+    Graph(nodes=4, edges=2)
+    """
+    pairs = np.asarray(edges if hasattr(edges, "__array__") else list(edges))  # type: ignore[arg-type]
+    if pairs.size == 0:
+        pairs = np.empty((0, 2), np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"edges: shape {pairs.shape}; expected one (u, v) pair per edge")
+    if num_nodes is None:
+        num_nodes = int(pairs.max()) + 1 if pairs.size else 0
+    both = np.concatenate([pairs, pairs[:, ::-1]]).T
+    whole = from_edge_index(both, num_nodes)
+    source = np.repeat(np.arange(num_nodes), whole.degrees)
+    columns = np.stack([source, whole.csr.indices.astype(np.int64)])
+    return Graph(whole.csr, columns, np.arange(source.size), whole.edge, whole.ptr)
+
+
+def as_graph(graph: Any, num_nodes: int | None = None) -> Graph:
+    """The view of whatever holds a graph.
+
+    Args:
+        graph: A `Graph`; a PyG ``Data`` or ``Batch``; a networkx graph (nodes in its own order); a graph6 or sparse6
+            string; a sequence of (u, v) pairs with ``num_nodes``; or a sequence of any of the others, side by side.
+        num_nodes: Number of nodes, for a sequence of pairs only.
+
+    >>> as_graph("Cl")
+    Graph(nodes=4, edges=4)
+    >>> as_graph(["Cl", [(0, 1)]])
+    Graph(graphs=2, nodes=6, edges=5)
+    """
+    if num_nodes is not None:
+        return from_edges(graph, num_nodes)
+    if isinstance(graph, Graph):
+        return graph
+    if isinstance(graph, str | bytes):
+        size, edges = decode(graph)
+        return from_edges(edges, size)
+    if isinstance(graph, networkx.Graph):
+        return _from_networkx(graph)
+    if hasattr(graph, "edge_index") and hasattr(graph, "num_nodes"):
+        return _from_pyg(graph)
+    if isinstance(graph, Sequence):
+        if graph and all(isinstance(pair, Sequence) and _is_pair(pair) for pair in graph):
+            return from_edges(graph)
+        return disjoint_union([as_graph(member) for member in graph])
+    raise TypeError(
+        f"graph: cannot read {type(graph).__name__}; give a PyG Data or Batch, a networkx graph, graph6 text, "
+        "(u, v) pairs with num_nodes, or a list of these"
+    )
+
+
+def disjoint_union(members: Sequence[Graph]) -> Graph:
+    """The graphs side by side, as PyG batches them."""
+    sizes = np.array([0, *(member.num_nodes for member in members)])
+    columns = [member.edge_index + shift for member, shift in zip(members, sizes.cumsum(), strict=False)]
+    ptr = [member.ptr[1:] + shift for member, shift in zip(members, sizes.cumsum(), strict=False)]
+    return from_edge_index(
+        np.concatenate([np.empty((2, 0), np.int64), *columns], axis=1),
+        int(sizes.sum()),
+        ptr=np.concatenate([np.zeros(1, np.int64), *ptr]),
+    )
+
+
+def permute(graph: Graph, order: ArrayLike, columns: ArrayLike | None = None) -> Graph:
+    """The same graph with node v called ``order[v]``, and its edge columns listed as ``columns`` says."""
+    order = np.asarray(order)
+    if not np.array_equal(np.sort(order), np.arange(graph.num_nodes)):
+        raise ValueError(f"order: not a permutation of 0 to {graph.num_nodes - 1}")
+    edge_index = order[graph.edge_index]
+    return from_edge_index(edge_index if columns is None else edge_index[:, np.asarray(columns)], graph.num_nodes)
+
+
+def _is_pair(pair: Sequence[Any]) -> bool:
+    return not isinstance(pair, str | bytes) and len(pair) == 2 and all(isinstance(i, int | np.integer) for i in pair)
+
+
+def _checked_count(num_nodes: Any) -> int:
+    if isinstance(num_nodes, bool) or not isinstance(num_nodes, int | np.integer) or num_nodes < 0:
+        raise ValueError(f"num_nodes: {num_nodes!r}; expected an integer >= 0")
+    if num_nodes > np.iinfo(np.int32).max:
+        raise ValueError(f"num_nodes: {num_nodes}; at most {np.iinfo(np.int32).max} nodes fit in one view")
+    return int(num_nodes)
+
+
+def _from_networkx(graph: "networkx.Graph[Any]") -> Graph:
+    number = {node: i for i, node in enumerate(graph)}
+    arcs = [(number[u], number[v]) for u, v in graph.edges()]
+    if graph.is_directed():
+        return from_edge_index(np.array(arcs, np.int64).reshape(-1, 2).T, len(number))
+    return from_edges(arcs, len(number))
+
+
+def _from_pyg(data: Any) -> Graph:
+    if data.edge_index is None or not hasattr(data.edge_index, "detach"):
+        raise ValueError(f"edge_index: the {type(data).__name__} has none; expected a (2, number of edges) tensor")
+    ptr = getattr(data, "ptr", None)
+    return from_edge_index(
+        data.edge_index.detach().cpu().numpy(),
+        data.num_nodes,
+        ptr=None if ptr is None else ptr.detach().cpu().numpy(),
+    )

@@ -1,0 +1,79 @@
+"""From an edge list in any order to sorted, symmetric, simple adjacency lists, in linear time."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.kernels import kernel
+
+
+class Csr(NamedTuple):
+    """Neighbours of node v: ``indices[indptr[v]:indptr[v + 1]]``, ascending, without v itself."""
+
+    indptr: NDArray[np.int64]  # (nodes + 1,)
+    indices: NDArray[np.int32]  # (arcs,)
+
+
+@kernel
+def counting_sort(
+    key: NDArray[np.int64], num_keys: int, before: NDArray[np.int64], after: NDArray[np.int64]
+) -> None:
+    """Write the columns listed in ``before`` into ``after``, stably sorted by ``key[column]``."""
+    start = np.zeros(num_keys + 1, np.int64)
+    for column in key:
+        start[column + 1] += 1
+    for k in range(num_keys):
+        start[k + 1] += start[k]
+    for column in before:
+        after[start[key[column]]] = column
+        start[key[column]] += 1
+
+
+@kernel
+def build_csr(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    order: NDArray[np.int64],
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    arc: NDArray[np.int64],
+) -> int:
+    """Fill the adjacency lists, dropping loops and repeats; ``arc`` tells where each column went (-1: a loop)."""
+    indptr[:] = 0
+    last = np.int64(-1)
+    arcs = 0
+    for i in range(order.size):
+        column = order[i]
+        u, v = source[column], target[column]
+        if u == v:
+            arc[column] = -1
+            continue
+        if last < 0 or source[last] != u or target[last] != v:
+            indices[arcs] = v
+            indptr[u + 1] += 1
+            arcs += 1
+            last = column
+        arc[column] = arcs - 1
+    for node in range(indptr.size - 1):
+        indptr[node + 1] += indptr[node]
+    return arcs
+
+
+@kernel
+def pair_arcs(csr: Csr, edge: NDArray[np.int64]) -> int:
+    """Number the undirected edges, smaller end first, in ``edge``; return an arc with no reverse, or -1."""
+    following = csr.indptr[:-1].copy()  # the first arc of each node that no reverse has claimed
+    edges = 0
+    for u in range(csr.indptr.size - 1):
+        for arc in range(following[u], csr.indptr[u + 1]):
+            v = csr.indices[arc]
+            if v < u:
+                return arc
+            reverse = following[v]
+            if reverse == csr.indptr[v + 1] or csr.indices[reverse] != u:
+                return arc
+            following[v] += 1
+            edge[arc] = edge[reverse] = edges
+            edges += 1
+    return -1
