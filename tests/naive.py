@@ -1,0 +1,66 @@
+"""The encoding as SPEC'd, written for reading: networkx, dictionaries, one root at a time."""
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+
+
+def subgraph(graph, u, v, radius, mode):
+    """The rooted subgraph: nodes within the radius of u or v, edges among them, or those within one ball."""
+    ball_u = nx.single_source_shortest_path_length(graph, u, cutoff=radius)
+    ball_v = nx.single_source_shortest_path_length(graph, v, cutoff=radius)
+    nodes = {*ball_u, *ball_v}
+    result = nx.Graph()
+    result.add_nodes_from(nodes)
+    for a, b in graph.edges:
+        if mode == "union":
+            keep = a in nodes and b in nodes
+        else:
+            keep = (a in ball_u and b in ball_u) or (a in ball_v and b in ball_v)
+        if keep and a != b:
+            result.add_edge(a, b)
+    return result
+
+
+def resistance(graph, root):
+    """Resistance distances from the root by the pseudo-inverse of the Laplacian; infinite where unconnected."""
+    result = dict.fromkeys(graph, np.inf)
+    component = sorted(nx.node_connected_component(graph, root))
+    green = np.linalg.pinv(nx.laplacian_matrix(graph.subgraph(component), nodelist=component).toarray().astype(float))
+    r = component.index(root)
+    for i, node in enumerate(component):
+        result[node] = green[i, i] + green[r, r] - 2 * green[i, r]
+    return result
+
+
+def row(graph, u, v, encoding):
+    """All counts of one 2-tuple, by bin; ``graph`` is a networkx graph."""
+    radius = encoding.hops
+    result = Counter()
+    if encoding.max_nodes is not None:
+        while len(subgraph(graph, u, v, radius, encoding.subgraph)) > encoding.max_nodes:
+            radius -= 1
+        if radius < encoding.hops:
+            result["clipped", radius] = 1
+    rooted = subgraph(graph, u, v, radius, encoding.subgraph)
+    to_u, to_v = (nx.single_source_shortest_path_length(graph, root) for root in (u, v))
+    label = {w: (min(to_u.get(w, radius + 1), radius + 1), min(to_v.get(w, radius + 1), radius + 1)) for w in rooted}
+    if "degree" in encoding.parts:
+        result.update(("degree", min(d, encoding.max_degree)) for _, d in rooted.degree)
+    if "node" in encoding.parts:
+        result.update(("node", "u", label[w][0]) for w in rooted)
+        result.update(("node", "v", label[w][1]) for w in rooted)
+    if "joint" in encoding.parts:
+        result.update(("joint", *label[w]) for w in rooted)
+    if "edge" in encoding.parts:
+        for a, b in rooted.edges:
+            first, second = sorted((label[a], label[b]))
+            result["edge", *first, *second] += 1
+    if "resistance" in encoding.parts:
+        last = max(b[2] for b in encoding.bins if b[0] == "resistance")
+        for name, root in (("u", u), ("v", v)):
+            for value in resistance(rooted, root).values():
+                at = value / encoding.resistance_width + 1e-6
+                result["resistance", name, last if at >= last else int(at)] += 1
+    return dict(result)
