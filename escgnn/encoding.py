@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels import threads as pool
-from escgnn.kernels.encoding import Layout, encode, gather
+from escgnn.kernels.encoding import Layout, encode, link_columns, scatter
 from escgnn.kernels.resistance import MAX_CORE
 
 PARTS = ("degree", "node", "joint", "edge", "resistance")
@@ -134,24 +134,30 @@ class RootedEncoding:
         graph = as_graph(graph)
         loops = np.flatnonzero(graph.arc < 0)
         roots = np.concatenate([graph.edges, np.repeat(graph.edge_index[0, loops], 2).reshape(-1, 2)])
-        lengths, bins, counts = self._encode(graph, roots, self._edge_layout, threads)
-        which = np.empty(graph.arc.size, np.int64)  # every root has two rows, (u, v) with u < v first
-        which[loops] = 2 * (graph.num_edges + np.arange(loops.size))
-        others = np.flatnonzero(graph.arc >= 0)
-        backward = graph.edge_index[0, others] > graph.edge_index[1, others]
-        which[others] = 2 * graph.edge[graph.arc[others]] + backward
-        ends = lengths[which].cumsum(dtype=np.int64)
-        starts = lengths.cumsum(dtype=np.int64) - lengths
-        result = np.empty((2, ends[-1] if ends.size else 0), np.int32)
-        for source, target in zip((bins, counts), result, strict=True):
-            gather(starts, which, ends, source, target)
-        return Rows(lengths[which], result[0], result[1], self.bins)
+        blocks = self._encode(graph, roots, self._edge_layout, threads)
+        lengths = np.concatenate([_NONE, *(block.length for block in blocks)])
+        row, following = np.empty((2, graph.arc.size), np.int64)
+        first = np.empty(lengths.size, np.int64)
+        link_columns(graph.edge_index, graph.arc, graph.edge, row, first, following)
+        length = lengths[row]
+        starts = length.cumsum(dtype=np.int64) - length
+        result = np.empty((2, length.sum(dtype=np.int64)), np.int32)
+        begins = np.cumsum([0, *(block.length.size for block in blocks)])
+
+        def task(start: int, stop: int) -> None:
+            for block, begin in zip(blocks[start:stop], begins[start:stop], strict=True):
+                mine = first[begin : begin + block.length.size]
+                scatter(block.length, mine, following, starts, block.bin, result[0])
+                scatter(block.length, mine, following, starts, block.count, result[1])
+
+        pool.over_blocks(task, len(blocks), 1, threads)
+        return Rows(length, result[0], result[1], self.bins)
 
     def node_rows(self, graph: Any, *, threads: int | None = None) -> Rows:
         """The encoding of (v, v) for every node v."""
         graph = as_graph(graph)
         roots = np.repeat(np.arange(graph.num_nodes), 2).reshape(-1, 2)
-        return _forward(*self._encode(graph, roots, self._edge_layout, threads), self.bins)
+        return _forward(self._encode(graph, roots, self._edge_layout, threads), self.bins)
 
     def pairs(self, graph: Any, pairs: ArrayLike, *, threads: int | None = None) -> Rows:
         """The encoding of any 2-tuples, adjacent, equal or neither; its bins are `pair_bins`."""
@@ -164,8 +170,7 @@ class RootedEncoding:
         if roots.size and (roots.min() < 0 or roots.max() >= graph.num_nodes):
             bad = roots[((roots < 0) | (roots >= graph.num_nodes)).any(1)][0].tolist()
             raise ValueError(f"pairs: {tuple(bad)}, but node ids run from 0 to {graph.num_nodes - 1}")
-        encoded = self._encode(graph, roots.astype(np.int64), self._pair_layout, threads)
-        return _forward(*encoded, self.pair_bins)
+        return _forward(self._encode(graph, roots.astype(np.int64), self._pair_layout, threads), self.pair_bins)
 
     def row(self, graph: Any, u: int, v: int) -> Mapping[Bin, int]:
         """The encoding of one 2-tuple, as a mapping from bins to counts above 0."""
@@ -186,11 +191,11 @@ class RootedEncoding:
         for start in range(0, len(edges), size):
             roots = edges[start : start + size]
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
-            yield both, Rows(*self._encode(graph, roots, self._edge_layout, None), self.bins)
+            yield both, _joined(self._encode(graph, roots, self._edge_layout, None), self.bins)
         if self.nodes:
             for start in range(0, graph.num_nodes, size):
                 roots = np.repeat(np.arange(start, min(start + size, graph.num_nodes)), 2).reshape(-1, 2)
-                yield roots, _forward(*self._encode(graph, roots, self._edge_layout, None), self.bins)
+                yield roots, _forward(self._encode(graph, roots, self._edge_layout, None), self.bins)
 
     def _names(self, part: str, labels: list[Label]) -> list[Bin]:
         """The bins of one part, given the labels that nodes can have."""
@@ -252,16 +257,17 @@ class RootedEncoding:
             ),
             width=self.resistance_width,
             clipped=np.array([lookup("clipped", radius) for radius in range(self.hops)], np.int32),
+            shift=np.array([*(name[0] == "edge" for name in bins), 0], np.uint32),
             swap=np.array([number[_mirror(name)] for name in bins], np.int32),
         )
 
     def _encode(
         self, graph: Graph, roots: NDArray[np.int64], layout: Layout, threads: int | None
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-        """Lengths, bins and counts of (u, v) and (v, u), alternately, for every root."""
+    ) -> list[Rows]:
+        """Blocks of rows, those of (u, v) and (v, u) alternately, for every root."""
         room = 2 * layout.swap.size
 
-        def task(start: int, stop: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
             bins, counts = (np.empty(room * (stop - start) + 1, np.int32) for _ in range(2))
             used = encode(graph.csr, roots[start:stop], layout, lengths, bins, counts)
@@ -271,23 +277,28 @@ class RootedEncoding:
                     f"resistance: the subgraph rooted at ({u}, {v}) has more than {MAX_CORE} nodes left when its tree "
                     "parts are removed, too many to solve; set max_nodes or lower hops"
                 )
-            return lengths, bins[:used].copy(), counts[:used].copy()  # let go of the room that was not needed
+            return Rows(lengths, bins[:used], counts[:used], ())
 
         threads = threads or pool.count()
         fair = -(-len(roots) // (4 * threads))
-        block = max(min(fair, (1 << 21) // room), 128)
-        results = pool.over_blocks(task, len(roots), block, threads)
-        none = np.empty(0, np.int32)
-        lengths, bins, counts = (np.concatenate([none, *arrays]) for arrays in zip(*results, strict=True)) if results else (none,) * 3
-        return lengths, bins, counts
+        return pool.over_blocks(task, len(roots), max(min(fair, (1 << 20) // room), 128), threads)
 
 
-def _forward(
-    lengths: NDArray[np.int32], bins: NDArray[np.int32], counts: NDArray[np.int32], names: tuple[Bin, ...]
-) -> Rows:
-    """Keep the rows of (u, v) out of those of (u, v) and (v, u)."""
-    keep = np.repeat(np.arange(lengths.size) % 2 == 0, lengths)
-    return Rows(lengths[::2].copy(), bins[keep], counts[keep], names)
+_NONE = np.empty(0, np.int32)
+
+
+def _joined(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
+    length, bins, counts = (
+        np.concatenate([_NONE, *(getattr(block, field) for block in blocks)]) for field in ("length", "bin", "count")
+    )
+    return Rows(length, bins, counts, names)
+
+
+def _forward(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
+    """Join blocks and keep the rows of (u, v) out of those of (u, v) and (v, u)."""
+    rows = _joined(blocks, names)
+    keep = np.repeat(np.arange(len(rows)) % 2 == 0, rows.length)
+    return Rows(rows.length[::2].copy(), rows.bin[keep], rows.count[keep], names)
 
 
 def _mirror(name: Bin) -> Bin:

@@ -24,6 +24,7 @@ class Graph:
         edge_index: The directed edges as given, ``(2, E)``.
         arc: Position of each column in ``csr.indices``, -1 for a loop, ``(E,)``.
         edge: Number of the undirected edge that each arc belongs to, ``(arcs,)``.
+        edges: The undirected edges (u, v), u < v, in ascending order, ``(num_edges, 2)``.
         ptr: Where each graph's nodes begin, ``(graphs + 1,)``.
     """
 
@@ -31,6 +32,7 @@ class Graph:
     edge_index: NDArray[np.int64]
     arc: NDArray[np.int64]
     edge: NDArray[np.int64]
+    edges: NDArray[np.int64]
     ptr: NDArray[np.int64]
 
     @property
@@ -52,13 +54,6 @@ class Graph:
     def degrees(self) -> NDArray[np.int64]:
         """Degree of every node."""
         return np.diff(self.csr.indptr)
-
-    @property
-    def edges(self) -> NDArray[np.int64]:
-        """The undirected edges (u, v), u < v, in ascending order: ``(num_edges, 2)``."""
-        source = np.repeat(np.arange(self.num_nodes), self.degrees)
-        forward = source < self.csr.indices
-        return np.stack([source[forward], self.csr.indices[forward]], axis=1)
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Neighbours of a node, ascending."""
@@ -120,8 +115,8 @@ def from_edge_index(
     indices = np.empty(source.size, np.int32)
     arcs = build_csr(source, target, order, indptr, indices, arc)
     csr = Csr(indptr, indices[:arcs])
-    edge = np.empty(arcs, np.int64)
-    lonely = pair_arcs(csr, edge)
+    edge, edges = np.empty(arcs, np.int64), np.empty((arcs // 2, 2), np.int64)
+    lonely = pair_arcs(csr, edge, edges)
     if lonely >= 0:
         u, v = int(np.searchsorted(indptr, lonely, side="right")) - 1, int(indices[lonely])
         raise ValueError(
@@ -130,7 +125,7 @@ def from_edge_index(
         )
     if ptr is None:
         ptr = np.array([0, num_nodes])
-    return Graph(csr, columns, arc, edge, ptr)
+    return Graph(csr, columns, arc, edge, edges, ptr)
 
 
 def from_edges(edges: Iterable[tuple[int, int]] | ArrayLike, num_nodes: int | None = None) -> Graph:
@@ -150,7 +145,7 @@ def from_edges(edges: Iterable[tuple[int, int]] | ArrayLike, num_nodes: int | No
     whole = from_edge_index(both, num_nodes)
     source = np.repeat(np.arange(num_nodes), whole.degrees)
     columns = np.stack([source, whole.csr.indices.astype(np.int64)])
-    return Graph(whole.csr, columns, np.arange(source.size), whole.edge, whole.ptr)
+    return Graph(whole.csr, columns, np.arange(source.size), whole.edge, whole.edges, whole.ptr)
 
 
 def as_graph(graph: Any, num_nodes: int | None = None) -> Graph:

@@ -68,7 +68,11 @@ class _KernelCache(caching.FunctionCache):
             folder = _cache_folder()
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with filelock.FileLock(folder / "lock"):
-                super().save_overload(signature, data)
+                try:
+                    super().save_overload(signature, data)
+                except Exception:  # what lies there cannot be read: begin anew
+                    self.flush()
+                    super().save_overload(signature, data)
         except OSError:
             return
 

@@ -30,58 +30,68 @@ class Layout(NamedTuple):
     resistance: NDArray[np.int32]  # (2, bins), no bins if nobody asked
     width: float  # of a resistance bin
     clipped: NDArray[np.int32]  # (hops,) bin that says which smaller radius was used
+    shift: NDArray[np.uint32]  # (bins + 1,) 1 where everything is met twice
     swap: NDArray[np.int32]  # bin of (u, v) that is bin b of (v, u)
 
 
-class Scratch(NamedTuple):
-    """What one thread needs, zero between roots."""
+class Walk(NamedTuple):
+    """The subgraph at hand. Kernels below take only the arrays they need: long argument lists cost time."""
 
-    code: NDArray[np.int32]  # (nodes,)
+    code: NDArray[np.int32]  # (nodes,) zero between roots
     nodes: NDArray[np.int32]  # (nodes,) of the subgraph, in the order they were met
-    distance: NDArray[np.int32]  # (2, nodes) plus one, 0 unknown
+
+
+class Balls(NamedTuple):
+    """Two balls that grow one sphere at a time."""
+
+    distance: NDArray[np.int32]  # (2, nodes) plus one, 0 unknown, zero between roots
     queue: NDArray[np.int32]  # (2, nodes)
-    histogram: NDArray[np.int64]  # (bins + 1,)
 
 
 @kernel
-def label_adjacent(csr: Csr, u: int, v: int, layout: Layout, scratch: Scratch) -> tuple[int, int]:
+def label_adjacent(csr: Csr, u: int, v: int, hops: int, max_nodes: int, walk: Walk) -> tuple[int, int]:
     """Walk both balls at once; return the number of nodes and the radius that fitted.
 
     Adjacent roots' distances differ by at most one, so the smaller one and who is nearest tell both.
     """
-    code, nodes = scratch.code, scratch.nodes
+    code, nodes = walk.code, walk.nodes
     code[u] |= ONLY_U
     code[v] |= ONLY_V
     nodes[0] = u
-    nodes[1] = v
-    first, last = 0, 1 + (u != v)
-    for radius in range(layout.hops):
+    last = 1
+    if u != v:
+        nodes[1] = v
+        last = 2
+    first = 0
+    for radius in range(hops):
         stop = last
         level = 4 * (radius + 1)
         for i in range(first, stop):
-            nearest = code[nodes[i]] & BOTH
-            for k in range(csr.indptr[nodes[i]], csr.indptr[nodes[i] + 1]):
+            w = nodes[i]
+            nearest = code[w] & BOTH
+            for k in range(csr.indptr[w], csr.indptr[w + 1]):
                 x = csr.indices[k]
-                if code[x] == 0:
-                    if last == layout.max_nodes:
+                known = code[x]
+                if known == 0:
+                    if last == max_nodes:
                         for j in range(stop, last):
                             code[nodes[j]] = 0
                         return stop, radius
                     code[x] = level | nearest
                     nodes[last] = x
                     last += 1
-                elif code[x] >= level:
-                    code[x] |= nearest
+                elif known >= level:
+                    code[x] = known | nearest
         if last == stop:
             break
         first = stop
-    return last, layout.hops
+    return last, hops
 
 
 @kernel
-def next_sphere(csr: Csr, side: int, start: int, stop: int, room: int, scratch: Scratch) -> tuple[int, int]:
+def next_sphere(csr: Csr, side: int, start: int, stop: int, room: int, balls: Balls) -> tuple[int, int]:
     """Add what lies one step beyond ``queue[side, start:stop]`` to that ball, while new nodes fit in ``room``."""
-    queue, distance = scratch.queue[side], scratch.distance[side]
+    queue, distance = balls.queue[side], balls.distance[side]
     end = stop
     for i in range(start, stop):
         w = queue[i]
@@ -91,32 +101,30 @@ def next_sphere(csr: Csr, side: int, start: int, stop: int, room: int, scratch: 
                 distance[x] = distance[w] + 1
                 queue[end] = x
                 end += 1
-                room -= scratch.distance[1 - side, x] == 0
+                room -= balls.distance[1 - side, x] == 0
                 if room < 0:
                     return end, room
     return end, room
 
 
 @kernel
-def label_any(csr: Csr, u: int, v: int, layout: Layout, scratch: Scratch) -> tuple[int, int]:
+def label_any(csr: Csr, root: NDArray[np.int64], hops: int, max_nodes: int, walk: Walk, balls: Balls) -> tuple[int, int]:
     """The same for roots anywhere: two balls, sphere by sphere; distances beyond the radius read radius + 1."""
-    distance, queue = scratch.distance, scratch.queue
-    distance[0, u] = distance[1, v] = 1
-    queue[0, 0] = u
-    queue[1, 0] = v
+    distance, queue = balls.distance, balls.queue
+    for side in range(2):
+        distance[side, root[side]] = 1
+        queue[side, 0] = root[side]
     start_u, start_v, stop_u, stop_v = 0, 0, 1, 1
-    room = layout.max_nodes - 1 - (u != v)
+    room = max_nodes - 1 - (root[0] != root[1])
     radius = 0
-    while radius < layout.hops:
-        end_u, room = next_sphere(csr, 0, start_u, stop_u, room, scratch)
+    while radius < hops:
+        end_u, room = next_sphere(csr, 0, start_u, stop_u, room, balls)
         end_v = stop_v
         if room >= 0:
-            end_v, room = next_sphere(csr, 1, start_v, stop_v, room, scratch)
+            end_v, room = next_sphere(csr, 1, start_v, stop_v, room, balls)
         if room < 0:
-            for i in range(stop_u, end_u):
-                distance[0, queue[0, i]] = 0
-            for i in range(stop_v, end_v):
-                distance[1, queue[1, i]] = 0
+            distance[0][queue[0, stop_u:end_u]] = 0
+            distance[1][queue[1, stop_v:end_v]] = 0
             break
         radius += 1
         start_u, start_v, stop_u, stop_v = stop_u, stop_v, end_u, end_v
@@ -124,41 +132,58 @@ def label_any(csr: Csr, u: int, v: int, layout: Layout, scratch: Scratch) -> tup
     for side, stop in ((0, stop_u), (1, stop_v)):
         for i in range(stop):
             w = queue[side, i]
-            if scratch.code[w] == 0:
+            if walk.code[w] == 0:
                 a = distance[0, w] - 1 if distance[0, w] else radius + 1
                 b = distance[1, w] - 1 if distance[1, w] else radius + 1
-                scratch.code[w] = 1 + (layout.hops + 2) * a + b
-                scratch.nodes[count] = w
+                walk.code[w] = 1 + (hops + 2) * a + b
+                walk.nodes[count] = w
                 count += 1
     for i in range(count):
-        distance[:, scratch.nodes[i]] = 0
+        distance[:, walk.nodes[i]] = 0
     return count, radius
 
 
 @kernel
-def tally(csr: Csr, count: int, radius: int, layout: Layout, scratch: Scratch) -> None:
-    """Count nodes, degrees and edges of the labelled subgraph. Every edge is met from both ends."""
-    code, histogram = scratch.code, scratch.histogram
-    ball = layout.ball[radius]
+def tally(
+    csr: Csr,
+    walk: Walk,
+    count: int,
+    tables: tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]],
+    histogram: NDArray[np.uint32],
+    labels: NDArray[np.uint32],
+) -> None:
+    """Count edges and degrees of the labelled subgraph, and its nodes by code. Every edge is met from both ends."""
+    code, nodes = walk
+    edge, ball, degree = tables
     for i in range(count):
-        w = scratch.nodes[i]
+        w = nodes[i]
         label = code[w]
-        mine, bins = ball[label], layout.edge[label]
-        degree = 0
+        mine = ball[label]
+        found = 0
         for k in range(csr.indptr[w], csr.indptr[w + 1]):
             other = code[csr.indices[k]]
-            if mine & ball[other]:
-                histogram[bins[other]] += 1
-                degree += 1
-        histogram[layout.degree[min(degree, layout.degree.size - 1)]] += 1
-        histogram[layout.joint[label]] += 1
-        histogram[layout.node[0, label]] += 1
-        histogram[layout.node[1, label]] += 1
+            kept = (mine & ball[other]) != 0
+            histogram[edge[label, other]] += kept
+            found += kept
+        histogram[degree[min(found, degree.size - 1)]] += 1
+        labels[label] += 1
+
+
+@kernel
+def tally_labels(labels: NDArray[np.uint32], layout: Layout, histogram: NDArray[np.uint32]) -> None:
+    """Count nodes by label and by distance to each root; what was met twice is halved."""
+    for code in range(labels.size):
+        histogram[layout.joint[code]] += labels[code]
+        histogram[layout.node[0, code]] += labels[code]
+        histogram[layout.node[1, code]] += labels[code]
+        labels[code] = 0
+    for b in range(histogram.size):
+        histogram[b] >>= layout.shift[b]
 
 
 @kernel
 def write_row(
-    histogram: NDArray[np.int64],
+    histogram: NDArray[np.uint32],
     order: NDArray[np.int32],
     start: int,
     bins: NDArray[np.int32],
@@ -175,7 +200,7 @@ def write_row(
 
 
 @kernel
-def tally_resistances(values: NDArray[np.float64], layout: Layout, histogram: NDArray[np.int64]) -> None:
+def tally_resistances(values: NDArray[np.float64], layout: Layout, histogram: NDArray[np.uint32]) -> None:
     """Count nodes by resistance. Exact multiples of the width are common; rounding must not decide their bin."""
     last = layout.resistance.shape[1] - 1
     for side in range(2):
@@ -198,30 +223,26 @@ def encode(
     ``bins`` and ``counts`` need room for two full histograms a root and one number more.
     """
     num_nodes, num_bins = csr.indptr.size - 1, layout.swap.size
-    scratch = Scratch(
-        np.zeros(num_nodes, np.int32),
-        np.empty(num_nodes, np.int32),
-        np.zeros((2, num_nodes), np.int32),
-        np.empty((2, num_nodes), np.int32),
-        np.zeros(num_bins + 1, np.int64),
-    )
-    nodes, code, histogram = scratch.nodes, scratch.code, scratch.histogram
+    code, nodes = np.zeros(num_nodes, np.int32), np.empty(num_nodes, np.int32)
+    walk = Walk(code, nodes)
+    anywhere = 0 if layout.adjacent else num_nodes
+    balls = Balls(np.zeros((2, anywhere), np.int32), np.empty((2, anywhere), np.int32))
+    place = np.empty(num_nodes if layout.resistance.size else 0, np.int32)
+    histogram, labels = np.zeros(num_bins + 1, np.uint32), np.zeros(layout.joint.size, np.uint32)
     same = np.arange(num_bins).astype(np.int32)
-    met_twice = np.unique(layout.edge)
     end = 0
     for i in range(roots.shape[0]):
-        u, v = roots[i]
         if layout.adjacent:
-            count, radius = label_adjacent(csr, u, v, layout, scratch)
+            count, radius = label_adjacent(csr, roots[i, 0], roots[i, 1], layout.hops, layout.max_nodes, walk)
         else:
-            count, radius = label_any(csr, u, v, layout, scratch)
-        tally(csr, count, radius, layout, scratch)
-        for b in met_twice:
-            histogram[b] //= 2
+            count, radius = label_any(csr, roots[i], layout.hops, layout.max_nodes, walk, balls)
+        ball = layout.ball[radius]
+        tally(csr, walk, count, (layout.edge, ball, layout.degree), histogram, labels)
+        tally_labels(labels, layout, histogram)
         if radius < layout.hops:
             histogram[layout.clipped[radius]] += 1
         if layout.resistance.size:
-            values = resistances(csr, nodes[:count], roots[i], code, layout.ball[radius], scratch.queue[0])
+            values = resistances(csr, nodes[:count], roots[i], code, ball, place)
             if values.size == 0:
                 return -1 - i
             tally_resistances(values, layout, histogram)
@@ -236,17 +257,47 @@ def encode(
 
 
 @kernel
-def gather(
+def link_columns(
+    edge_index: NDArray[np.int64],
+    arc: NDArray[np.int64],
+    edge: NDArray[np.int64],
+    row: NDArray[np.int64],
+    first: NDArray[np.int64],
+    following: NDArray[np.int64],
+) -> None:
+    """Find the row of every column, and chain each row's columns: ``first[row]``, then ``following``, -1 at the end.
+
+    Edge k, u < v, has the rows 2k for (u, v) and 2k + 1 for (v, u); the rows of loops come behind those of edges.
+    """
+    first[:] = -1
+    loop = np.int64(edge.size)
+    for column in range(row.size):
+        if arc[column] < 0:
+            row[column] = loop
+            loop += 2
+        else:
+            row[column] = 2 * edge[arc[column]] + (edge_index[0, column] > edge_index[1, column])
+    for column in range(row.size - 1, -1, -1):
+        following[column] = first[row[column]]
+        first[row[column]] = column
+
+
+@kernel
+def scatter(
+    lengths: NDArray[np.int32],
+    first: NDArray[np.int64],
+    following: NDArray[np.int64],
     starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    ends: NDArray[np.int64],
     source: NDArray[np.int32],
     target: NDArray[np.int32],
 ) -> None:
-    """Copy row ``rows[i]`` of ``source`` so that it ends at ``ends[i]`` of ``target``."""
-    start = np.int64(0)
-    for i in range(rows.size):
-        first = starts[rows[i]]
-        for k in range(ends[i] - start):
-            target[start + k] = source[first + k]
-        start = ends[i]
+    """Copy the rows that lie in ``source`` to every column that shows them."""
+    begin = 0
+    for row in range(lengths.size):
+        column = first[row]
+        while column >= 0:
+            start = starts[column]
+            for k in range(lengths[row]):
+                target[start + k] = source[begin + k]
+            column = following[column]
+        begin += lengths[row]

@@ -61,10 +61,10 @@ def build_csr(
 
 
 @kernel
-def pair_arcs(csr: Csr, edge: NDArray[np.int64]) -> int:
-    """Number the undirected edges, smaller end first, in ``edge``; return an arc with no reverse, or -1."""
+def pair_arcs(csr: Csr, edge: NDArray[np.int64], edges: NDArray[np.int64]) -> int:
+    """List the undirected ``edges``, smaller end first, and each arc's ``edge``; return an arc with no reverse, or -1."""
     following = csr.indptr[:-1].copy()  # the first arc of each node that no reverse has claimed
-    edges = 0
+    found = 0
     for u in range(csr.indptr.size - 1):
         for arc in range(following[u], csr.indptr[u + 1]):
             v = csr.indices[arc]
@@ -74,6 +74,8 @@ def pair_arcs(csr: Csr, edge: NDArray[np.int64]) -> int:
             if reverse == csr.indptr[v + 1] or csr.indices[reverse] != u:
                 return arc
             following[v] += 1
-            edge[arc] = edge[reverse] = edges
-            edges += 1
+            edge[arc] = edge[reverse] = found
+            edges[found, 0] = u
+            edges[found, 1] = v
+            found += 1
     return -1

@@ -1,0 +1,43 @@
+# Every target sets up all it needs: a virtual environment with the locked versions.
+PYTHON ?= python3
+BIN := .venv/bin
+export ESCGNN_DATA ?= $(wildcard ../shared/data)
+
+.PHONY: demo test lint bench docs lock clean
+
+demo: .venv/ready
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -q
+
+lint: .venv/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/encoding.py
+	$(BIN)/python benchmarks/counting.py
+
+docs: .venv/ready
+	$(BIN)/mkdocs serve
+
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "escgnn needs Python 3.11 or newer")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+# Newest versions that the ranges in pyproject.toml admit, as the new pins.
+lock:
+	rm -rf .venv && $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet "torch==2.13.0" setuptools
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e '.[dev]'
+	$(BIN)/python -m pip freeze --all --exclude-editable | grep -v '^pip==' | sed 's/+cpu//' > requirements.lock
+	touch .venv/ready
+
+clean:
+	rm -rf .venv site demo build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

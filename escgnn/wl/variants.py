@@ -1,0 +1,222 @@
+"""The tests: each a value with a readable name, that says what is coloured and how colours start."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from escgnn.encoding import RootedEncoding, Rows
+from escgnn.graphs import Graph
+from escgnn.kernels.graphs import Csr
+from escgnn.kernels.wl import number_rows, rooted_subgraphs
+from escgnn.wl.systems import MAX_WORDS, Ints, Nodes, Settled, System, classes, join, renumber, tuples
+
+
+class WLTest(Protocol):
+    """A test; ``str`` gives its name."""
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """What to colour in these graphs, and the first colours, numbered from 0 on without gaps."""
+        ...
+
+
+@dataclass(frozen=True)
+class OneWL:
+    r"""1-WL: :math:`c_v \leftarrow (c_v, \{\!\!\{c_u : u \in N(v)\}\!\!\})`. Colours nodes."""
+
+    def __str__(self) -> str:
+        return "1-WL"
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """All arcs alike."""
+        return _unlabelled(graph.csr, graph.ptr), initial
+
+
+@dataclass(frozen=True)
+class ObliviousWL:
+    """The paper's k-WL. Colours k-tuples, in lexicographic order.
+
+    A tuple starts with its isomorphism type (which of its nodes are equal, which adjacent, and their initial colours).
+    For each place on its own it collects the multiset of the colours of the tuples with any node put there.
+
+    Args:
+        k: Length of the tuples, 2 or 3.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _check("k", self.k, (2, 3))
+
+    def __str__(self) -> str:
+        return f"{self.k}-WL"
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """All tuples by their isomorphism types."""
+        return tuples(graph.csr, graph.ptr, initial, self.k, folklore=False)
+
+
+@dataclass(frozen=True)
+class FolkloreWL:
+    """Folklore k-WL, as strong as oblivious (k+1)-WL. Colours k-tuples, in lexicographic order.
+
+    Tuples start as in `ObliviousWL`. They collect the multiset, over all nodes w, of the k colours that the tuple has
+    with w put in its first, second, ..., last place.
+
+    Args:
+        k: Length of the tuples, 2 or 3.
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        _check("k", self.k, (2, 3))
+
+    def __str__(self) -> str:
+        return f"folklore {self.k}-WL"
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """All tuples by their isomorphism types."""
+        return tuples(graph.csr, graph.ptr, initial, self.k, folklore=True)
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class ESCWL:
+    r"""What ESC-GNN can tell apart at best: 1-WL whose messages carry the encoding :math:`s_{uv}`. Colours nodes.
+
+    Args:
+        encodings: One encoding or more, whose rows are used together. One with ``nodes=True`` adds the row of (v, v)
+            to the initial colour of v.
+    """
+
+    encodings: tuple[RootedEncoding, ...]
+
+    def __init__(self, *encodings: RootedEncoding) -> None:
+        if not encodings or not all(isinstance(encoding, RootedEncoding) for encoding in encodings):
+            raise ValueError(f"encodings: {encodings!r}; expected one RootedEncoding or more")
+        object.__setattr__(self, "encodings", encodings)
+
+    def __repr__(self) -> str:
+        return f"ESCWL({', '.join(map(repr, self.encodings))})"
+
+    def __str__(self) -> str:
+        return f"ESC-WL, h = {', '.join(map(_short, self.encodings))}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ESCWL) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """Arcs by their rows, and nodes by theirs where asked."""
+        proper = graph.arc >= 0
+        label = np.empty(graph.csr.indices.size, np.int64)
+        rows = join(*(_number_histograms(encoding.rows(graph)) for encoding in self.encodings))
+        # v's list has s_vu where the message from u carries s_uv: the same with its bins renamed
+        label[graph.arc[proper]] = rows[proper]
+        nodes = [
+            _number_histograms(encoding.node_rows(graph)) for encoding in self.encodings if encoding.nodes
+        ]
+        return Nodes(graph.csr, label, graph.ptr), join(initial, *nodes)
+
+
+@dataclass(frozen=True)
+class RootedWL:
+    r"""The paper's framework, Eq. `eq:submpnn`: m-WL inside the subgraph rooted at each connected k-tuple.
+
+    Colours connected k-tuples, in lexicographic order: for k = 1 nodes; for k = 2 the pairs (u, v) that are adjacent,
+    in both directions, or equal. The subgraph is induced by the nodes within :math:`h` of a root. Inside, a node
+    starts with its distances to the roots, as in the proof of `th:sub`; for m = 2 a pair of nodes starts with its
+    isomorphism type and both nodes' distances. The colour of a k-tuple is the multiset of the stable colours of all
+    m-tuples inside, that of a graph the multiset of the colours of its k-tuples.
+
+    Two choices make no difference. Root marks instead of distances: 1-WL works the distances out. The term
+    :math:`c_{\vec v, \vec v}` of the equation, left out here: no other node has a root's distances, so subgraphs with
+    equal multisets have roots of equal colour.
+
+    Args:
+        k: Number of roots, 1 or 2.
+        m: Dimension of the WL inside, 1 or 2 (oblivious, hence as strong as 1).
+        hops: Radius :math:`h` of the subgraphs, at least 1.
+        messages: Run 1-WL over the graph afterwards, which the paper's framework does not: node v starts with the
+            colour of v or (v, v), and for k = 2 messages carry the colour of (u, v). Then nodes are coloured.
+    """
+
+    k: int
+    m: int
+    hops: int
+    messages: bool = False
+
+    def __post_init__(self) -> None:
+        _check("k", self.k, (1, 2))
+        _check("m", self.m, (1, 2))
+        if isinstance(self.hops, bool) or not isinstance(self.hops, int | np.integer) or self.hops < 1:
+            raise ValueError(f"hops: {self.hops!r}; expected an integer >= 1")
+
+    def __str__(self) -> str:
+        roots = "nodes" if self.k == 1 else "2-tuples"
+        return f"{self.m}-WL rooted at {roots}, h = {self.hops}" + (", then 1-WL" if self.messages else "")
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """The roots' final colours, which are the classes of their subgraphs under m-WL."""
+        nodes = np.arange(graph.num_nodes)
+        roots, ptr = np.stack([nodes, nodes], axis=1), graph.ptr
+        if self.k == 2:
+            arcs = np.stack([np.repeat(nodes, graph.degrees), graph.csr.indices], axis=1)
+            roots = np.concatenate([roots, arcs])
+            roots = roots[np.lexsort((roots[:, 1], roots[:, 0]))]
+            ptr = graph.ptr + graph.csr.indptr[graph.ptr]
+        colour = classes(*self._inside(graph, roots, initial))
+        if not self.messages:
+            return Settled(ptr), colour
+        alone = roots[:, 0] == roots[:, 1]
+        system = (
+            Nodes(graph.csr, colour[~alone], graph.ptr) if self.k == 2 else _unlabelled(graph.csr, graph.ptr)
+        )
+        return system, renumber(colour[alone])
+
+    def _inside(self, graph: Graph, roots: Ints, initial: Ints) -> tuple[System, Ints]:
+        """The rooted subgraphs side by side, as graphs of their own."""
+        hops = min(self.hops, graph.num_nodes)
+        ptr = np.empty(len(roots) + 1, np.int64)
+        nothing = Csr(np.empty(0, np.int64), np.empty(0, np.int32))
+        arcs = rooted_subgraphs(graph.csr, roots, hops, ptr, nothing, np.empty((0, 3), np.int64))
+        size = int(ptr[-1])
+        if size + arcs > MAX_WORDS:
+            raise ValueError(
+                f"hops: the subgraphs of {len(roots)} roots have {size} nodes and {arcs} arcs, together more than "
+                f"{MAX_WORDS}. Lower hops, or give fewer or smaller graphs"
+            )
+        csr, inside = (
+            Csr(np.zeros(size + 1, np.int64), np.empty(arcs, np.int32)),
+            np.empty((size, 3), np.int64),
+        )
+        rooted_subgraphs(graph.csr, roots, hops, ptr, csr, inside)
+        node, d_u, d_v = inside.T
+        first = join(d_u, d_v, initial[node])
+        if self.m == 1:
+            return _unlabelled(csr, ptr), first
+        return tuples(csr, ptr, first, self.m, folklore=False, argument="m")
+
+
+def _unlabelled(csr: Csr, ptr: Ints) -> Nodes:
+    return Nodes(csr, np.zeros(csr.indices.size, np.int64), ptr)
+
+
+def _number_histograms(rows: Rows) -> Ints:
+    """Equal numbers for equal rows."""
+    ptr = np.concatenate([np.zeros(1, np.int64), rows.length.cumsum(dtype=np.int64)])
+    return number_rows(ptr, rows.bin.astype(np.int64) << 32 | rows.count)
+
+
+def _short(encoding: RootedEncoding) -> str:
+    """The radius, and what is not as usual."""
+    parts = encoding.parts if encoding.parts != RootedEncoding().parts else ()
+    extras = [*parts, *(["(v, v)"] if encoding.nodes else [])]
+    return f"{encoding.hops} [{', '.join(extras)}]" if extras else f"{encoding.hops}"
+
+
+def _check(argument: str, value: int, allowed: tuple[int, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{argument}: {value!r}; expected one of {', '.join(map(str, allowed))}")

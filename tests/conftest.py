@@ -1,0 +1,17 @@
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("escgnn", deadline=None, max_examples=100)  # a first call compiles
+hypothesis.settings.load_profile("escgnn")
+
+
+@pytest.fixture(scope="session")
+def benchmark_data() -> Path:
+    """The folder of raw benchmark data; without it the tests that compare with published files do not run."""
+    folder = os.environ.get("ESCGNN_DATA")
+    if not folder:
+        pytest.skip("ESCGNN_DATA does not name a folder of benchmark data")
+    return Path(folder)

@@ -1,0 +1,45 @@
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from escgnn import graphs
+from escgnn.encoding import RootedEncoding
+from escgnn.kernels import threads
+
+
+@pytest.mark.parametrize("total", [0, 1, 7, 100])
+@pytest.mark.parametrize("block", [1, 3, 200])
+@pytest.mark.parametrize("workers", [1, 4])
+def test_blocks_come_in_order_and_cover_everything(total, block, workers):
+    parts = threads.over_blocks(lambda start, stop: list(range(start, stop)), total, block, workers)
+    assert [i for part in parts for i in part] == list(range(total))
+    assert all(0 < len(part) <= block for part in parts)
+
+
+def test_errors_reach_the_caller():
+    def fail(start, stop):
+        raise ValueError(f"block {start}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        threads.over_blocks(fail, 10, 2, 2)
+
+
+def test_several_python_threads_at_once():
+    graph, encoding = graphs.molecule_like(60), RootedEncoding(3)
+    expected = encoding.rows(graph)
+    with ThreadPoolExecutor(6) as pool:
+        for rows in pool.map(lambda _: encoding.rows(graph, threads=2), range(24)):
+            assert (rows.bin == expected.bin).all()
+            assert (rows.count == expected.count).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_makes_its_own_pool():
+    graph, encoding = graphs.molecule_like(60), RootedEncoding(3)
+    expected = encoding.rows(graph, threads=2)
+    child = os.fork()
+    if child == 0:
+        same = (encoding.rows(graph, threads=2).bin == expected.bin).all()
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,52 @@
+"""Data flows one way, and the table below is the map: which unit of the package may import which."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "escgnn"
+ALLOWED = {
+    "__init__": "",
+    "kernels": "",
+    "graphs": "kernels",
+    "files": "graphs",
+    "encoding": "kernels graphs",
+    "counting": "kernels graphs",
+    "transforms": "graphs encoding",
+    "wl": "kernels graphs encoding",
+    "cli": "graphs files encoding counting transforms wl",
+}
+TORCH_FREE = {"kernels", "graphs", "files", "encoding", "counting", "wl"}  # so that commands start quickly
+
+
+def unit_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    """Every absolute module name that a file imports, inside functions too."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: relative import"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_follow_the_data(path):
+    unit = unit_of(path)
+    names = imported(path)
+    units = {name.split(".")[1] for name in names if name.startswith("escgnn.")} - {"__version__"}
+    assert units <= {unit, *ALLOWED[unit].split()}
+    if unit in TORCH_FREE:
+        assert not {name for name in names if name.split(".")[0].startswith("torch")}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_short_and_named_for_what_they_do(path):
+    assert len(path.read_text().splitlines()) <= 400
+    assert path.stem not in {"utils", "core", "common", "helpers", "misc"}
