@@ -120,7 +120,7 @@ class RootedEncoding:
     @cached_property
     def pair_bins(self) -> tuple[Bin, ...]:
         """The same, followed by the labels that only roots that are not adjacent can give."""
-        labels = list(product(range(self.hops + 2), repeat=2))[:-1]
+        labels = list(product(range(self.hops + 2), range(self.hops + 2)))[:-1]  # one root is within reach
         names = dict.fromkeys(name for part in self.parts for name in self._names(part, labels))
         return tuple(dict.fromkeys((*self.bins, *names)))
 
@@ -253,7 +253,8 @@ class RootedEncoding:
             ball=ball,
             degree=np.array([lookup("degree", d) for d in range(self.max_degree + 1)], np.int32),
             resistance=np.array(
-                [[number[name] for name in bins if name[:2] == ("resistance", root)] for root in "uv"], np.int32
+                [[number[name] for name in bins if name[:2] == ("resistance", root)] for root in "uv"],
+                np.int32,
             ),
             width=self.resistance_width,
             clipped=np.array([lookup("clipped", radius) for radius in range(self.hops)], np.int32),
@@ -261,9 +262,7 @@ class RootedEncoding:
             swap=np.array([number[_mirror(name)] for name in bins], np.int32),
         )
 
-    def _encode(
-        self, graph: Graph, roots: NDArray[np.int64], layout: Layout, threads: int | None
-    ) -> list[Rows]:
+    def _encode(self, graph: Graph, roots: NDArray[np.int64], layout: Layout, threads: int | None) -> list[Rows]:
         """Blocks of rows, those of (u, v) and (v, u) alternately, for every root."""
         room = 2 * layout.swap.size
 

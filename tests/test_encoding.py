@@ -248,7 +248,10 @@ def test_what_is_no_graph_is_refused(value):
         ({"hops": 0}, "hops: 0"),
         ({"hops": 1.5}, "hops: 1.5"),
         ({"hops": True}, "hops: True"),
-        ({"parts": ("edges",)}, "parts: unknown part 'edges'; expected some of degree, node, joint, edge, resistance"),
+        (
+            {"parts": ("edges",)},
+            "parts: unknown part 'edges'; expected some of degree, node, joint, edge, resistance",
+        ),
         ({"parts": ()}, r"parts: \(\)"),
         ({"parts": "edge"}, "parts: 'edge' is a string"),
         ({"parts": ("edge", "edge")}, "parts: .* different"),

@@ -75,9 +75,7 @@ def rook(side: int) -> Graph:
 def shrikhande() -> Graph:
     """Strongly regular (16, 6, 2, 2) like ``rook(4)``, but without a 4-clique."""
     steps = [(0, 1), (1, 0), (1, 1)]
-    edges = [
-        (4 * a + b, 4 * ((a + da) % 4) + (b + db) % 4) for a, b in product(range(4), repeat=2) for da, db in steps
-    ]
+    edges = [(4 * a + b, 4 * ((a + da) % 4) + (b + db) % 4) for a, b in product(range(4), repeat=2) for da, db in steps]
     return from_edges(edges, 16)
 
 

@@ -70,7 +70,8 @@ class Graph:
         bounds = np.searchsorted(home[order], np.arange(self.num_graphs + 1))
         return [
             from_edge_index(
-                self.edge_index[:, order[bounds[g] : bounds[g + 1]]] - self.ptr[g], self.ptr[g + 1] - self.ptr[g]
+                self.edge_index[:, order[bounds[g] : bounds[g + 1]]] - self.ptr[g],
+                self.ptr[g + 1] - self.ptr[g],
             )
             for g in range(self.num_graphs)
         ]
@@ -86,9 +87,7 @@ class Graph:
         return f"Graph({many}nodes={self.num_nodes}, edges={self.num_edges})"
 
 
-def from_edge_index(
-    edge_index: ArrayLike, num_nodes: int, *, ptr: NDArray[np.int64] | None = None
-) -> Graph:
+def from_edge_index(edge_index: ArrayLike, num_nodes: int, *, ptr: NDArray[np.int64] | None = None) -> Graph:
     """The view of a directed edge list that holds both directions of every edge, as PyG's ``edge_index`` does.
 
     Raises:

@@ -16,9 +16,7 @@ class Csr(NamedTuple):
 
 
 @kernel
-def counting_sort(
-    key: NDArray[np.int64], num_keys: int, before: NDArray[np.int64], after: NDArray[np.int64]
-) -> None:
+def counting_sort(key: NDArray[np.int64], num_keys: int, before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
     """Write the columns listed in ``before`` into ``after``, stably sorted by ``key[column]``."""
     start = np.zeros(num_keys + 1, np.int64)
     for column in key:
@@ -62,7 +60,7 @@ def build_csr(
 
 @kernel
 def pair_arcs(csr: Csr, edge: NDArray[np.int64], edges: NDArray[np.int64]) -> int:
-    """List the undirected ``edges``, smaller end first, and each arc's ``edge``; return an arc with no reverse, or -1."""
+    """List undirected ``edges``, smaller end first, and each arc's ``edge``; return an arc without reverse, or -1."""
     following = csr.indptr[:-1].copy()  # the first arc of each node that no reverse has claimed
     found = 0
     for u in range(csr.indptr.size - 1):

@@ -86,10 +86,10 @@ def eliminate(conductance: NDArray[np.float64], roots: int) -> NDArray[np.int32]
             conductance[k, x] = 0.0
             degree[k] -= 1
             for b in range(found):
-                l = neighbours[b]
-                if k != l:
-                    degree[k] += conductance[k, l] == 0
-                    conductance[k, l] += conductance[x, k] * conductance[x, l] / total
+                other = neighbours[b]
+                if k != other:
+                    degree[k] += conductance[k, other] == 0
+                    conductance[k, other] += conductance[x, k] * conductance[x, other] / total
     return order
 
 

@@ -68,6 +68,10 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         if isinstance(data, Batch) and slices is not None:
             per_row = slices["edge_index"] if owner == "edge_index" else data.ptr.cpu()
             nonzeros = torch.cat([torch.zeros(1, dtype=torch.long), length.cpu().cumsum(0)])[per_row]
-            added: dict[str, Tensor] = {f"{prefix}_len": per_row, f"{prefix}_bin": nonzeros, f"{prefix}_count": nonzeros}
+            added: dict[str, Tensor] = {
+                f"{prefix}_len": per_row,
+                f"{prefix}_bin": nonzeros,
+                f"{prefix}_count": nonzeros,
+            }
             data._slice_dict = {**slices, **added}
             data._inc_dict = {**data._inc_dict, **dict.fromkeys(added)}
