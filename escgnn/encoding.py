@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels import threads as pool
-from escgnn.kernels.encoding import Layout, encode, link_columns, scatter
+from escgnn.kernels.encoding import Layout, Output, Resistance, encode, link_columns, scatter
 from escgnn.kernels.resistance import MAX_CORE
 
 PARTS = ("degree", "node", "joint", "edge", "resistance")
@@ -134,7 +134,7 @@ class RootedEncoding:
         graph = as_graph(graph)
         loops = np.flatnonzero(graph.arc < 0)
         roots = np.concatenate([graph.edges, np.repeat(graph.edge_index[0, loops], 2).reshape(-1, 2)])
-        blocks = self._encode(graph, roots, self._edge_layout, threads)
+        blocks = self._encode(graph, roots, threads)
         lengths = np.concatenate([_NONE, *(block.length for block in blocks)])
         row, following = np.empty((2, graph.arc.size), np.int64)
         first = np.empty(lengths.size, np.int64)
@@ -157,7 +157,7 @@ class RootedEncoding:
         """The encoding of (v, v) for every node v."""
         graph = as_graph(graph)
         roots = np.repeat(np.arange(graph.num_nodes), 2).reshape(-1, 2)
-        return _forward(self._encode(graph, roots, self._edge_layout, threads), self.bins)
+        return _forward(self._encode(graph, roots, threads), self.bins)
 
     def pairs(self, graph: Any, pairs: ArrayLike, *, threads: int | None = None) -> Rows:
         """The encoding of any 2-tuples, adjacent, equal or neither; its bins are `pair_bins`."""
@@ -170,7 +170,137 @@ class RootedEncoding:
         if roots.size and (roots.min() < 0 or roots.max() >= graph.num_nodes):
             bad = roots[((roots < 0) | (roots >= graph.num_nodes)).any(1)][0].tolist()
             raise ValueError(f"pairs: {tuple(bad)}, but node ids run from 0 to {graph.num_nodes - 1}")
-        return _forward(self._encode(graph, roots.astype(np.int64), self._pair_layout, threads), self.pair_bins)
+        return _forward(self._encode(graph, roots.astype(np.int64), threads, anywhere=True), self.pair_bins)
+
+    def row(self, graph: Any, u: int, v: int) -> Mapping[Bin, int]:
+        """The encoding of one 2-tuple, as a mapping from bins to counts above 0."""
+        return self.pairs(graph, [(u, v)])[0]
+
+    def dense(self) -> NDArray[np.int32]:
+        """The whole matrix ``(rows, bins)``, zeros included."""
+        matrix = np.zeros((len(self), len(self.bins)), np.int32)
+        matrix[np.repeat(np.arange(len(self)), self.length), self.bin] = self.count
+        return matrix
+
+
+class RootedEncoding:
+    r"""Histograms of the :math:`h`-hop subgraph rooted at a 2-tuple :math:`(u, v)`.
+
+    The subgraph holds the nodes within :math:`h` of :math:`u` or of :math:`v`. A node :math:`w` has the label
+    :math:`f(w) = (d(w, u), d(w, v))`, distances in the whole graph.
+
+    Args:
+        hops: Radius :math:`h`, at least 1.
+        parts: Histograms to keep, in this order. ``"degree"``: nodes by degree inside the subgraph. ``"node"``: nodes
+            by distance to u and, apart, to v. ``"joint"``: nodes by label. ``"edge"``: edges by the labels of their
+            ends. ``"resistance"``: nodes by resistance distance to u and, apart, to v, inside the subgraph.
+        subgraph: ``"union"`` keeps every edge between nodes of the subgraph. ``"balls"`` keeps those within one of the
+            two balls, as the authors' code does: for comparison with published numbers only.
+        max_degree: Degrees from here on share the last bin.
+        resistance_width: Width of a resistance bin; the last one is open.
+        nodes: Encode the 2-tuples :math:`(v, v)`, too.
+        max_nodes: A root whose subgraph would have more nodes is encoded at the largest radius k that fits, exactly,
+            and counts 1 in the bin ``("clipped", k)``.
+
+    >>> from escgnn import graphs
+    >>> encoding = RootedEncoding(hops=1, parts=("edge",))
+    >>> encoding.row(graphs.cycle(4), 0, 1)["edge", 1, 2, 2, 1]
+    1
+    """
+
+    def __init__(
+        self,
+        hops: int = 2,
+        parts: Sequence[str] = ("degree", "node", "joint", "edge"),
+        *,
+        subgraph: str = "union",
+        max_degree: int = 32,
+        resistance_width: float = 0.5,
+        nodes: bool = False,
+        max_nodes: int | None = None,
+    ) -> None:
+        self.hops = _at_least("hops", hops, 1)
+        self.parts = _checked_parts(parts)
+        if subgraph not in SUBGRAPHS:
+            raise ValueError(f"subgraph: {subgraph!r}; expected one of {', '.join(SUBGRAPHS)}")
+        self.subgraph = subgraph
+        self.max_degree = _at_least("max_degree", max_degree, 0)
+        if not (isfinite(resistance_width) and resistance_width > 0):
+            raise ValueError(f"resistance_width: {resistance_width!r}; expected a number above 0")
+        self.resistance_width = float(resistance_width)
+        self.nodes = bool(nodes)
+        self.max_nodes = None if max_nodes is None else _at_least("max_nodes", max_nodes, 2)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(hops={self.hops}, parts={self.parts}, subgraph={self.subgraph!r}, "
+            f"max_degree={self.max_degree}, resistance_width={self.resistance_width}, nodes={self.nodes}, "
+            f"max_nodes={self.max_nodes})"
+        )
+
+    @cached_property
+    def bins(self) -> tuple[Bin, ...]:
+        """Name of every bin that an edge or a node (v, v) can have."""
+        labels = [label for m in range(self.hops + 1) for label in ((m, m), (m, m + 1), (m + 1, m))]
+        bins = [name for part in self.parts for name in self._names(part, labels)]
+        if self.max_nodes is not None:
+            bins += [("clipped", radius) for radius in range(self.hops)]
+        return tuple(bins)
+
+    @cached_property
+    def pair_bins(self) -> tuple[Bin, ...]:
+        """The same, followed by the labels that only roots that are not adjacent can give."""
+        labels = list(product(range(self.hops + 2), range(self.hops + 2)))[:-1]  # one root is within reach
+        names = dict.fromkeys(name for part in self.parts for name in self._names(part, labels))
+        return tuple(dict.fromkeys((*self.bins, *names)))
+
+    @property
+    def num_bins(self) -> int:
+        """Number of bins of an edge."""
+        return len(self.bins)
+
+    def rows(self, graph: Any, *, threads: int | None = None) -> Rows:
+        """The encoding of every column of ``edge_index``, in its order; a loop's row is that of (v, v)."""
+        graph = as_graph(graph)
+        loops = np.flatnonzero(graph.arc < 0)
+        roots = np.concatenate([graph.edges, np.repeat(graph.edge_index[0, loops], 2).reshape(-1, 2)])
+        blocks = self._encode(graph, roots, threads)
+        lengths = np.concatenate([_NONE, *(block.length for block in blocks)])
+        row, following = np.empty((2, graph.arc.size), np.int64)
+        first = np.empty(lengths.size, np.int64)
+        link_columns(graph.edge_index, graph.arc, graph.edge, row, first, following)
+        length = lengths[row]
+        starts = length.cumsum(dtype=np.int64) - length
+        result = np.empty((2, length.sum(dtype=np.int64)), np.int32)
+        begins = np.cumsum([0, *(block.length.size for block in blocks)])
+
+        def task(start: int, stop: int) -> None:
+            for block, begin in zip(blocks[start:stop], begins[start:stop], strict=True):
+                mine = first[begin : begin + block.length.size]
+                scatter(block.length, mine, following, starts, block.bin, result[0])
+                scatter(block.length, mine, following, starts, block.count, result[1])
+
+        pool.over_blocks(task, len(blocks), 1, threads)
+        return Rows(length, result[0], result[1], self.bins)
+
+    def node_rows(self, graph: Any, *, threads: int | None = None) -> Rows:
+        """The encoding of (v, v) for every node v."""
+        graph = as_graph(graph)
+        roots = np.repeat(np.arange(graph.num_nodes), 2).reshape(-1, 2)
+        return _forward(self._encode(graph, roots, threads), self.bins)
+
+    def pairs(self, graph: Any, pairs: ArrayLike, *, threads: int | None = None) -> Rows:
+        """The encoding of any 2-tuples, adjacent, equal or neither; its bins are `pair_bins`."""
+        graph = as_graph(graph)
+        roots = np.asarray(pairs)
+        if roots.size == 0:
+            roots = np.empty((0, 2), np.int64)
+        if roots.ndim != 2 or roots.shape[1] != 2 or roots.dtype.kind not in "iu":
+            raise ValueError(f"pairs: shape {roots.shape}, dtype {roots.dtype}; expected integers (number of pairs, 2)")
+        if roots.size and (roots.min() < 0 or roots.max() >= graph.num_nodes):
+            bad = roots[((roots < 0) | (roots >= graph.num_nodes)).any(1)][0].tolist()
+            raise ValueError(f"pairs: {tuple(bad)}, but node ids run from 0 to {graph.num_nodes - 1}")
+        return _forward(self._encode(graph, roots.astype(np.int64), threads, anywhere=True), self.pair_bins)
 
     def row(self, graph: Any, u: int, v: int) -> Mapping[Bin, int]:
         """The encoding of one 2-tuple, as a mapping from bins to counts above 0."""
@@ -191,11 +321,11 @@ class RootedEncoding:
         for start in range(0, len(edges), size):
             roots = edges[start : start + size]
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
-            yield both, _joined(self._encode(graph, roots, self._edge_layout, None), self.bins)
+            yield both, _joined(self._encode(graph, roots, None), self.bins)
         if self.nodes:
             for start in range(0, graph.num_nodes, size):
                 roots = np.repeat(np.arange(start, min(start + size, graph.num_nodes)), 2).reshape(-1, 2)
-                yield roots, _forward(self._encode(graph, roots, self._edge_layout, None), self.bins)
+                yield roots, _forward(self._encode(graph, roots, None), self.bins)
 
     def _names(self, part: str, labels: list[Label]) -> list[Bin]:
         """The bins of one part, given the labels that nodes can have."""
@@ -218,14 +348,20 @@ class RootedEncoding:
     def _edge_layout(self) -> Layout:
         nearest = ((1, (0, 1)), (2, (1, 0)), (3, (0, 0)))
         labels = {4 * m + near: (m + a, m + b) for m in range(self.hops + 1) for near, (a, b) in nearest}
-        return self._layout(labels, self.bins, adjacent=True)
+        return self._layout(labels, self.bins)
 
     @cached_property
     def _pair_layout(self) -> Layout:
         labels = {1 + (self.hops + 2) * a + b: (a, b) for a, b in product(range(self.hops + 2), repeat=2)}
-        return self._layout(labels, self.pair_bins, adjacent=False)
+        return self._layout(labels, self.pair_bins)
 
-    def _layout(self, labels: dict[int, Label], bins: tuple[Bin, ...], *, adjacent: bool) -> Layout:
+    @cached_property
+    def _resistance(self) -> Resistance | None:
+        """Bins of nodes by resistance, the same in both layouts."""
+        bins = [[b for b, name in enumerate(self.bins) if name[:2] == ("resistance", root)] for root in "uv"]
+        return Resistance(np.array(bins, np.int32), self.resistance_width) if bins[0] else None
+
+    def _layout(self, labels: dict[int, Label], bins: tuple[Bin, ...]) -> Layout:
         """Lookup tables from what the kernel meets to bins; ``labels`` says what its codes mean."""
         number = {name: b for b, name in enumerate(bins)}
         codes = max(labels) + 1
@@ -244,7 +380,6 @@ class RootedEncoding:
             for other, label in labels.items():
                 edge[code, other] = lookup("edge", *min((a, b), label), *max((a, b), label))
         return Layout(
-            adjacent=adjacent,
             hops=self.hops,
             max_nodes=np.iinfo(np.int64).max if self.max_nodes is None else self.max_nodes,
             joint=joint,
@@ -252,24 +387,23 @@ class RootedEncoding:
             edge=edge,
             ball=ball,
             degree=np.array([lookup("degree", d) for d in range(self.max_degree + 1)], np.int32),
-            resistance=np.array(
-                [[number[name] for name in bins if name[:2] == ("resistance", root)] for root in "uv"],
-                np.int32,
-            ),
-            width=self.resistance_width,
             clipped=np.array([lookup("clipped", radius) for radius in range(self.hops)], np.int32),
             shift=np.array([*(name[0] == "edge" for name in bins), 0], np.uint32),
             swap=np.array([number[_mirror(name)] for name in bins], np.int32),
         )
 
-    def _encode(self, graph: Graph, roots: NDArray[np.int64], layout: Layout, threads: int | None) -> list[Rows]:
+    def _encode(
+        self, graph: Graph, roots: NDArray[np.int64], threads: int | None, *, anywhere: bool = False
+    ) -> list[Rows]:
         """Blocks of rows, those of (u, v) and (v, u) alternately, for every root."""
+        layout = self._pair_layout if anywhere else self._edge_layout
         room = 2 * layout.swap.size
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
             bins, counts = (np.empty(room * (stop - start) + 1, np.int32) for _ in range(2))
-            used = encode(graph.csr, roots[start:stop], layout, lengths, bins, counts)
+            output = Output(lengths, bins, counts)
+            used = encode(graph.csr, roots[start:stop], layout, self._resistance, anywhere or None, output)
             if used < 0:
                 u, v = roots[start - 1 - used].tolist()
                 raise ValueError(

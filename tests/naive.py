@@ -8,19 +8,8 @@ import numpy as np
 
 def subgraph(graph, u, v, radius, mode):
     """The rooted subgraph: nodes within the radius of u or v, edges among them, or those within one ball."""
-    ball_u = nx.single_source_shortest_path_length(graph, u, cutoff=radius)
-    ball_v = nx.single_source_shortest_path_length(graph, v, cutoff=radius)
-    nodes = {*ball_u, *ball_v}
-    result = nx.Graph()
-    result.add_nodes_from(nodes)
-    for a, b in graph.edges:
-        if mode == "union":
-            keep = a in nodes and b in nodes
-        else:
-            keep = (a in ball_u and b in ball_u) or (a in ball_v and b in ball_v)
-        if keep and a != b:
-            result.add_edge(a, b)
-    return result
+    ball_u, ball_v = nx.ego_graph(graph, u, radius), nx.ego_graph(graph, v, radius)
+    return nx.compose(ball_u, ball_v) if mode == "balls" else graph.subgraph([*ball_u, *ball_v]).copy()
 
 
 def resistance(graph, root):

@@ -18,19 +18,31 @@ from escgnn.kernels.rooted import Balls, Walk, label_adjacent, label_any
 class Layout(NamedTuple):
     """Where counts go. Bins run from 0 to ``swap.size - 1``; the one after them is spare."""
 
-    adjacent: bool  # roots are adjacent or equal: codes are 4 * distance + nearest, else 1 + (h + 2) * d_u + d_v
     hops: int
     max_nodes: int
     joint: NDArray[np.int32]  # (codes,) bin of a node's label
     node: NDArray[np.int32]  # (2, codes) bin of its distance to each root
     edge: NDArray[np.int32]  # (codes, codes) bin of an edge
     ball: NDArray[np.uint8]  # (hops + 1, codes) which balls of that radius hold the node; 0 outside
-    degree: NDArray[np.int32]  # (max_degree + 1,)
-    resistance: NDArray[np.int32]  # (2, bins), no bins if nobody asked
-    width: float  # of a resistance bin
+    degree: NDArray[np.int32]  # (max_degree + 1,) consecutive, or all spare
     clipped: NDArray[np.int32]  # (hops,) bin that says which smaller radius was used
     shift: NDArray[np.uint32]  # (bins + 1,) 1 where everything is met twice
-    swap: NDArray[np.int32]  # bin of (u, v) that is bin b of (v, u)
+    swap: NDArray[np.int32]  # (bins,) bin of (u, v) that is bin b of (v, u)
+
+
+class Resistance(NamedTuple):
+    """Where counts of nodes by resistance go."""
+
+    bins: NDArray[np.int32]  # (2, bins a root), the last one open
+    width: float
+
+
+class Output(NamedTuple):
+    """Rows one after the other; ``bins`` and ``counts`` have room for two full histograms a root and one number."""
+
+    lengths: NDArray[np.int32]  # (2 * roots,)
+    bins: NDArray[np.int32]
+    counts: NDArray[np.int32]
 
 
 @kernel
@@ -41,10 +53,14 @@ def tally(
     tables: tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]],
     histogram: NDArray[np.uint32],
     labels: NDArray[np.uint32],
-) -> None:
-    """Count edges and degrees of the labelled subgraph, and its nodes by code. Every edge is met from both ends."""
+) -> int:
+    """Count edges and degrees of the labelled subgraph, and its nodes by code; return the place of the top degree.
+
+    Every edge is met from both ends.
+    """
     code, nodes = walk
     edge, ball, degree = tables
+    top = 0
     for i in range(count):
         w = nodes[i]
         label = code[w]
@@ -55,8 +71,11 @@ def tally(
             kept = (mine & ball[other]) != 0
             histogram[edge[label, other]] += kept
             found += kept
-        histogram[degree[min(found, degree.size - 1)]] += 1
+        found = min(found, degree.size - 1)
+        histogram[degree[found]] += 1
+        top = max(top, found)
         labels[label] += 1
+    return top
 
 
 @kernel
@@ -73,30 +92,27 @@ def tally_labels(labels: NDArray[np.uint32], layout: Layout, histogram: NDArray[
 
 @kernel
 def write_row(
-    histogram: NDArray[np.uint32],
-    order: NDArray[np.int32],
-    start: int,
-    bins: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    histogram: NDArray[np.uint32], order: NDArray[np.int32], idle: tuple[int, int], start: int, output: Output
 ) -> int:
-    """Append the non-zero bins, ascending; without a branch, for no branch could be guessed."""
+    """Append the non-zero bins, ascending, and return the end; ``idle`` is a stretch of bins known to be zero."""
     end = start
-    for b in range(order.size):
-        c = histogram[order[b]]
-        bins[end] = b
-        counts[end] = c
-        end += c != 0
+    for first, last in ((0, idle[0]), (idle[1], order.size)):
+        for b in range(first, last):
+            count = histogram[order[b]]
+            output.bins[end] = b
+            output.counts[end] = count
+            end += count != 0  # no branch: none could be guessed
     return end
 
 
 @kernel
-def tally_resistances(values: NDArray[np.float64], layout: Layout, histogram: NDArray[np.uint32]) -> None:
+def tally_resistances(values: NDArray[np.float64], resistance: Resistance, histogram: NDArray[np.uint32]) -> None:
     """Count nodes by resistance. Exact multiples of the width are common; rounding must not decide their bin."""
-    last = layout.resistance.shape[1] - 1
+    last = resistance.bins.shape[1] - 1
     for side in range(2):
         for value in values[side]:
-            place = min(value / layout.width + 1e-6, np.float64(last))  # infinite, too, is the last bin
-            histogram[layout.resistance[side, int(place)]] += 1
+            place = min(value / resistance.width + 1e-6, np.float64(last))  # infinite, too, is the last bin
+            histogram[resistance.bins[side, int(place)]] += 1
 
 
 @kernel
@@ -104,44 +120,46 @@ def encode(
     csr: Csr,
     roots: NDArray[np.int64],
     layout: Layout,
-    lengths: NDArray[np.int32],
-    bins: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    resistance: Resistance | None,
+    anywhere: bool | None,
+    output: Output,
 ) -> int:
     """Write the rows of (u, v) and (v, u) for every root; return the size written, or -1 - root on failure.
 
-    ``bins`` and ``counts`` need room for two full histograms a root and one number more.
+    ``anywhere`` is None if all roots are adjacent or equal. None, not False: what it rules out is not compiled.
     """
     num_nodes, num_bins = csr.indptr.size - 1, layout.swap.size
     code, nodes = np.zeros(num_nodes, np.int32), np.empty(num_nodes, np.int32)
     walk = Walk(code, nodes)
-    anywhere = 0 if layout.adjacent else num_nodes
-    balls = Balls(np.zeros((2, anywhere), np.int32), np.empty((2, anywhere), np.int32))
-    place = np.empty(num_nodes if layout.resistance.size else 0, np.int32)
     histogram, labels = np.zeros(num_bins + 1, np.uint32), np.zeros(layout.joint.size, np.uint32)
     same = np.arange(num_bins).astype(np.int32)
+    if anywhere is not None:
+        balls = Balls(np.zeros((2, num_nodes), np.int32), np.empty((2, num_nodes), np.int32))
+    if resistance is not None:
+        place = np.empty(num_nodes, np.int32)
     end = 0
     for i in range(roots.shape[0]):
-        if layout.adjacent:
+        if anywhere is None:
             count, radius = label_adjacent(csr, roots[i, 0], roots[i, 1], layout.hops, layout.max_nodes, walk)
         else:
             count, radius = label_any(csr, roots[i], layout.hops, layout.max_nodes, walk, balls)
         ball = layout.ball[radius]
-        tally(csr, walk, count, (layout.edge, ball, layout.degree), histogram, labels)
+        top = tally(csr, walk, count, (layout.edge, ball, layout.degree), histogram, labels)
         tally_labels(labels, layout, histogram)
         if radius < layout.hops:
             histogram[layout.clipped[radius]] += 1
-        if layout.resistance.size:
+        if resistance is not None:
             values = resistances(csr, nodes[:count], roots[i], code, ball, place)
             if values.size == 0:
                 return -1 - i
-            tally_resistances(values, layout, histogram)
+            tally_resistances(values, resistance, histogram)
         for j in range(count):
             code[nodes[j]] = 0
-        middle = write_row(histogram, same, end, bins, counts)
-        lengths[2 * i] = middle - end
-        end = write_row(histogram, layout.swap, middle, bins, counts)
-        lengths[2 * i + 1] = end - middle
+        idle = (min(layout.degree[top] + 1, num_bins), min(layout.degree[-1] + 1, num_bins))
+        middle = write_row(histogram, same, idle, end, output)
+        output.lengths[2 * i] = middle - end
+        end = write_row(histogram, layout.swap, idle, middle, output)
+        output.lengths[2 * i + 1] = end - middle
         histogram[:] = 0
     return end
 

@@ -1,0 +1,57 @@
+"""Timing and keeping: what every benchmark shares."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+
+def best_time(job: Callable[[], Any], repeats: int = 5) -> float:
+    """Seconds of the fastest of some runs, after one that warms up compiler and caches."""
+    job()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        job()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def in_new_process(code: str, environment: dict[str, str], *arguments: str) -> tuple[float, str]:
+    """Seconds and output of a new interpreter that runs this code."""
+    start = time.perf_counter()
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return time.perf_counter() - start, result.stdout
+
+
+def record(benchmark: str, figures: dict[str, Any]) -> None:
+    """Append one run to `history.jsonl`, with what it takes to read it later."""
+    folder = Path(__file__).parent
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=folder, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    line = {
+        "benchmark": benchmark,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit,
+        "command": " ".join(sys.argv),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("numba", "numpy", "torch", "torch_geometric")},
+        "figures": figures,
+    }
+    with (folder / "history.jsonl").open("a") as history:
+        history.write(json.dumps(line) + "\n")
