@@ -23,7 +23,6 @@ from torch_geometric.nn import GIN, global_add_pool
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.measure import best_time, in_new_process, record
 from benchmarks.samples import counting_graphs, molecules
-from escgnn import graphs
 from escgnn.encoding import RootedEncoding
 from escgnn.kernels.encoding import Output, encode
 from escgnn.kernels.rooted import Walk, label_adjacent
@@ -51,6 +50,7 @@ def bare_pass(csr, roots, hops):
 
 
 def as_batches(union, size):
+    """PyG batches of some graphs each."""
     data = [Data(edge_index=torch.from_numpy(g.edge_index), num_nodes=g.num_nodes) for g in union.split()]
     return [Batch.from_data_list(data[i : i + size]) for i in range(0, len(data), size)]
 
@@ -78,7 +78,7 @@ def throughput(samples):
         for resistance in (False, True):
             for hops in (1, 2, 3, 4):
                 encoding = StructuralEncoding(hops, (*PARTS, "resistance") if resistance else PARTS)
-                seconds = best_time(lambda encoding=encoding: [encoding(batch) for batch in batches])
+                seconds = best_time(lambda encoding=encoding, batches=batches: [encoding(batch) for batch in batches])
                 rows = encoding.rows(batches[0])
                 results[f"{name} h={hops}{' resistance' if resistance else ''}"] = union.num_graphs / seconds
                 table.add_row(
@@ -117,7 +117,9 @@ def beside_the_naive_twin(samples):
 
 def beside_the_limit(samples):
     """The ratio to a pass that only walks every rooted subgraph's edges, one thread each."""
-    table = Table("graphs", "hops", "bare walk, ns an edge", "histograms", "ratio", title="Beside the limit, one thread")
+    table = Table(
+        "graphs", "hops", "bare walk, ns an edge", "histograms", "ratio", title="Beside the limit, one thread"
+    )
     results = {}
     for name, union in samples.items():
         for hops in (1, 2, 3, 4):
@@ -129,9 +131,7 @@ def beside_the_limit(samples):
             ours = best_time(lambda job=job: encode(*job))
             results[f"{name} h={hops}"] = ours / limit
             per_edge = 1e9 / union.num_edges
-            table.add_row(
-                name, str(hops), f"{limit * per_edge:.0f}", f"{ours * per_edge:.0f}", f"{ours / limit:.2f}"
-            )
+            table.add_row(name, str(hops), f"{limit * per_edge:.0f}", f"{ours * per_edge:.0f}", f"{ours / limit:.2f}")
     console.print(table)
     return {"ratio_to_limit": results}
 
@@ -165,7 +165,6 @@ def beside_a_training_step(union):
 
 LARGE = """
 import resource, sys, time
-from escgnn import graphs
 from escgnn.encoding import RootedEncoding
 kind, edges, hops = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 encoding = RootedEncoding(hops)

@@ -15,9 +15,19 @@ ALLOWED = {
     "counting": "kernels graphs",
     "transforms": "graphs encoding",
     "wl": "kernels graphs encoding",
-    "cli": "graphs files encoding counting transforms wl",
+    "tables": "__init__ files encoding",
+    "cli": "__init__ encoding tables",
 }
-TORCH_FREE = {"kernels", "graphs", "files", "encoding", "counting", "wl"}  # so that commands start quickly
+TORCH_FREE = {
+    "kernels",
+    "graphs",
+    "files",
+    "encoding",
+    "counting",
+    "wl",
+    "tables",
+    "cli",
+}  # so that commands start quickly
 
 
 def unit_of(path: Path) -> str:

@@ -1,0 +1,173 @@
+"""Graph files read in a stream: graph6, SMILES and edge lists."""
+
+from collections.abc import Callable, Iterator
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.files.chunks import Chunk, Member, Rejected, pack, rejected
+from escgnn.files.edge_lists import COLUMNS, edge_chunks, parquet_rows, text_rows
+from escgnn.files.smiles import smiles_reader
+from escgnn.files.sources import ParquetSource, TextSource
+from escgnn.graphs.graph6 import decode
+
+FORMATS = {
+    **dict.fromkeys((".g6", ".s6", ".graph6", ".sparse6"), "graph6"),
+    **dict.fromkeys((".smi", ".smiles", ".txt"), "smiles"),
+    **dict.fromkeys((".csv", ".tsv", ".parquet"), "table"),
+}
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+MOST_NODES = 2**31 - 1  # of one graph view
+
+
+class GraphFile:
+    """A file of graphs; iterating yields them in chunks of bounded memory.
+
+    ========================================  ===========================================  =============
+    file                                      a graph is                                   its id
+    ========================================  ===========================================  =============
+    .g6 .s6 .graph6 .sparse6                  a line of graph6 or sparse6                  record number
+    .smi .smiles .txt                         a line of SMILES, then perhaps a name        record number
+    .csv .tsv .parquet, column smiles         a row                                        record number
+    .csv .tsv .parquet, graph source target   the rows that share a graph, in one stretch  graph
+    ========================================  ===========================================  =============
+
+    Text may be gzipped (``.csv.gz``). Records count from 0, bad ones too but not blank lines, so that results
+    join with the input. A row that cannot be read is rejected and left out.
+
+    In an edge list, the graphs of a CSV are int64 if the first one is, else text; Parquet keeps its type.
+    Nodes are integers >= 0, renumbered in ascending order. Edges are undirected, each named once or more, in
+    any direction; a loop adds its node but no edge. A bad row costs its graph an edge, not its place. The
+    names of all graphs are remembered, so memory grows with their number; otherwise it is that of one chunk.
+
+    Args:
+        path: The file; its extension says what it holds, its columns what kind of table it is.
+        smiles: Column with the SMILES of a table, if it is not called smiles in upper or lower case.
+        strict: Whether the first bad row raises instead.
+        on_reject: Called with every bad row.
+        chunk_size: Number of nodes and edges at which a chunk ends; graphs stay whole.
+
+    Attributes:
+        format: "graph6", "smiles" or "edges".
+        total_bytes: Size of the file.
+        rejected: Number of bad rows so far.
+
+    Raises:
+        OSError: The file does not exist or cannot be opened.
+        ValueError: Its extension or its columns say nothing; or, also while reading: it is damaged, it holds
+            no graphs, or a row is bad and reading strict.
+        ImportError: It holds SMILES, and RDKit is not installed.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        smiles: str | None = None,
+        strict: bool = False,
+        on_reject: Callable[[Rejected], None] | None = None,
+        chunk_size: int = 1 << 17,
+    ) -> None:
+        self.path = Path(path)
+        self.strict = strict
+        self.on_reject = on_reject
+        self.chunk_size = chunk_size
+        self.rejected = 0
+        self.total_bytes = self.path.stat().st_size
+        if not self.total_bytes:
+            raise ValueError(f"{self.path} is empty: it holds no graphs")
+        extension = _extension(self.path)
+        self.format = FORMATS[extension]
+        self._source = (
+            ParquetSource(self.path)
+            if extension == ".parquet"
+            else TextSource(self.path, DELIMITERS.get(extension, ""))
+        )
+        self._columns: list[str] = []
+        if self.format == "table":
+            self._columns = _find_columns(self._source, smiles)
+            self.format = "edges" if len(self._columns) == len(COLUMNS) else "smiles"
+        elif smiles is not None:
+            raise ValueError(f"smiles: {smiles!r}, but {self.path} is no table with columns")
+        self._read = smiles_reader() if self.format == "smiles" else _read_graph6
+
+    @property
+    def bytes_read(self) -> int:
+        """How far reading has come, up to ``total_bytes``."""
+        return self._source.bytes_read
+
+    def __iter__(self) -> Iterator[Chunk]:
+        self.rejected = 0
+        empty = True
+        for chunk in self._chunks():
+            empty = False
+            yield chunk
+        if empty and not self.rejected:
+            raise ValueError(f"{self.path} holds no graphs")
+
+    def _chunks(self) -> Iterator[Chunk]:
+        if self.format != "edges":
+            return pack(self._members(), self.chunk_size)
+        if isinstance(self._source, TextSource):
+            rows = text_rows(self._source, self._columns)
+        else:
+            rows = parquet_rows(self._source, self._columns)
+        return edge_chunks(rows, self._source.unit, self.chunk_size, self._reject)
+
+    def _members(self) -> Iterator[Member]:
+        for number, row in enumerate(self._source.records(*self._columns)):
+            try:
+                if row.trouble:
+                    raise ValueError(row.trouble)
+                member = self._read(row.cells[0])
+            except ValueError as error:
+                self._reject(rejected(row.line, row.text, str(error)))
+            else:
+                yield Member(number, *member)
+
+    def _reject(self, row: Rejected) -> None:
+        if self.strict:
+            raise ValueError(f"{self.path}: {self._source.unit} {row.line}: {row.reason}") from None
+        self.rejected += 1
+        if self.on_reject is not None:
+            self.on_reject(row)
+
+
+def _extension(path: Path) -> str:
+    """The extension that says what the file holds, without .gz."""
+    unpacked = Path(path.name.lower().removesuffix(".gz"))
+    packed_table = unpacked.suffix == ".parquet" and path.suffix.lower() == ".gz"  # Parquet compresses by itself
+    if unpacked.suffix not in FORMATS or packed_table:
+        raise ValueError(
+            f"{path}: files with the extension {path.suffix!r} are not read; expected {', '.join(FORMATS)}, "
+            "or .gz after any of these but the last"
+        )
+    return unpacked.suffix
+
+
+def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> list[str]:
+    """The three columns of an edge list, else the one with the SMILES."""
+    if not source.columns:
+        raise ValueError(f"{source.path} holds no graphs: it has no columns")
+    is_edge_list = smiles is None and {*COLUMNS} <= {name.lower() for name in source.columns}
+    found: list[str] = []
+    for wanted in COLUMNS if is_edge_list else (smiles or "smiles",):
+        exact = [name for name in source.columns if name == wanted]
+        matches = exact or [name for name in source.columns if name.lower() == wanted.lower()]
+        if len(matches) != 1:
+            columns, expected = ", ".join(source.columns), smiles or f"{', '.join(COLUMNS)}, or smiles"
+            raise ValueError(f"{source.path}: the columns are {columns:.200}; expected {expected}, each once")
+        found += matches
+    if isinstance(source, ParquetSource):
+        for name in found:
+            source.check_type(name, integers=is_edge_list, text=name == found[0])
+    return found
+
+
+def _read_graph6(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    num_nodes, edges = decode(text)
+    if num_nodes > MOST_NODES:
+        raise ValueError(f"graph6: {num_nodes} nodes; at most {MOST_NODES} fit")
+    return np.arange(num_nodes), edges

@@ -1,0 +1,121 @@
+"""Tables written whole or not at all."""
+
+import csv
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from escgnn.files.chunks import Rejected
+
+
+@contextmanager
+def atomic(path: str | PathLike[str]) -> Iterator[Path]:
+    """A path to write to, which takes the place of ``path`` if the block ends well and is removed if not.
+
+    Raises:
+        ValueError: The target is not a file, or the folder it should be in does not exist.
+    """
+    target = Path(path).resolve()  # a link stays one
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{path} is {'a folder' if target.is_dir() else 'not a file'}; expected a file to write")
+    if not target.parent.is_dir():
+        raise ValueError(f"{path}: the folder {target.parent} does not exist")
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        yield draft
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+class TableWriter:
+    """Writes batches of rows to a .parquet or .csv file, which appears when the block ends well.
+
+    ```python
+    with TableWriter("out.parquet", schema, {"encoding": repr(encoding)}) as table:
+        table.write(batch)
+    ```
+
+    Args:
+        path: The file; its extension says which.
+        schema: Columns and their types.
+        metadata: Texts to keep in the file's schema; CSV has no place for them.
+
+    Raises:
+        ValueError: Another extension, or list columns in a CSV.
+    """
+
+    def __init__(self, path: str | PathLike[str], schema: Any, metadata: Mapping[str, str] | None = None) -> None:
+        self.path = Path(path)
+        self.schema = schema.with_metadata(dict(metadata)) if metadata else schema
+        self._extension = self.path.suffix.lower()
+        self._stack = ExitStack()
+        self._writer: Any = None
+        if self._extension not in (".parquet", ".csv"):
+            raise ValueError(f"{self.path}: tables are written to .parquet or .csv")
+        nested = [column.name for column in schema if pa.types.is_nested(column.type)]
+        if nested and self._extension == ".csv":
+            raise ValueError(f"{self.path}: CSV cannot hold the lists in column {', '.join(nested)}; write .parquet")
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            draft = stack.enter_context(atomic(self.path))
+            if self._extension == ".parquet":
+                writer = pq.ParquetWriter(draft, self.schema, compression="zstd")
+            else:
+                writer = pyarrow.csv.CSVWriter(draft, self.schema)
+            self._writer = stack.enter_context(writer)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def write(self, rows: Any) -> None:
+        """Appends a pyarrow RecordBatch or Table."""
+        self._writer.write(rows)
+
+
+class RejectLog:
+    """Lists bad rows in a CSV beside the results: ``out.rejected.csv`` beside ``out.parquet``.
+
+    Give it to `GraphFile` as ``on_reject``. The file appears when the block ends well; without bad rows there
+    is none, and one that an earlier run left is removed.
+
+    Args:
+        path: The file with the results.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path).with_suffix(".rejected.csv")
+        self._stack = ExitStack()
+        self._writer: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, row: Rejected) -> None:
+        """Adds a row."""
+        if self._writer is None:
+            draft = self._stack.enter_context(atomic(self.path))
+            file = self._stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
+            self._writer = csv.writer(file)
+            self._writer.writerow(["line", "record", "reason"])
+        self._writer.writerow([row.line, row.record, row.reason])
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+        if kind is None and self._writer is None:
+            self.path.unlink(missing_ok=True)

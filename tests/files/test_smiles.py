@@ -1,0 +1,108 @@
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from escgnn.files import GraphFile
+from tests.files.reader import read
+
+VALENCE = "Explicit valence for atom # 1 C, 6, is greater than permitted"
+SYNTAX = "not a SMILES string"
+
+
+def test_lines_of_smiles(tmp_path, capfd):
+    path = tmp_path / "molecules.smi"
+    path.write_text("CCO ethanol\r\n\r\nC1CC broken ring\r\nC\tmethane\r\nCC(C)(C)(C)(C)C\r\n[Na+].[Cl-]\r\nC=1CC=1")
+    graphs, rejects = read(path)
+    assert graphs == [
+        (0, [0, 1, 2], [[0, 1], [1, 2]]),
+        (2, [0], []),
+        (4, [0, 1], []),
+        (5, [0, 1, 2], [[0, 1], [0, 2], [1, 2]]),
+    ]
+    assert rejects == [(3, SYNTAX), (5, VALENCE)]
+    assert capfd.readouterr() == ("", "")  # RDKit keeps quiet
+
+
+def test_only_heavy_atoms_are_nodes(tmp_path):
+    path = tmp_path / "molecules.txt"
+    path.write_text("[2H]OC([H])C\n*C\n[H][H]\n[CH4]\n")
+    graphs, rejects = read(path)
+    assert graphs == [(0, [1, 2, 3], [[1, 2], [2, 3]]), (1, [0, 1], [[0, 1]]), (3, [0], [])]
+    assert rejects == [(3, "the molecule has no heavy atoms")]
+
+
+@pytest.mark.parametrize("chunk_size", [1, 5, 1000])
+def test_tables_of_smiles(tmp_path, chunk_size):
+    path = tmp_path / "molecules.csv"
+    path.write_bytes(
+        "\ufeffname,SMILES,note\n"
+        "water,O,\n"
+        'ethane,"CC","two\nlines, ""quoted"""\n'
+        "empty, ,\n"
+        "short,C\n"
+        'open,"C,x\n'
+        "\n"
+        "last,CCC,x\n".encode()
+        + b"latin,C,\xb5\n"
+        + b'q"r,N,5" pipe\n'
+    )
+    graphs, rejects = read(path, chunk_size=chunk_size)
+    assert [(name, len(nodes)) for name, nodes, _ in graphs] == [(0, 1), (1, 2), (5, 3), (7, 1)]
+    assert rejects == [
+        (5, "the SMILES is empty"),
+        (6, "2 cells; expected 3"),
+        (7, "a quote is not closed, or is closed within a cell"),
+        (10, "not UTF-8 text"),
+    ]
+
+
+def test_a_quote_never_closed_costs_one_row(tmp_path):
+    path = tmp_path / "molecules.csv"
+    path.write_text('name,smiles\n"open,C\n' + "x,CC\n" * 300)
+    graphs, rejects = read(path)
+    assert [name for name, _, _ in graphs] == list(range(1, 301)) and [line for line, _ in rejects] == [2]
+
+
+def test_the_column_can_be_named(tmp_path):
+    path = tmp_path / "molecules.tsv"
+    path.write_text("graph\tsource\ttarget\tcanonical\n0\t1\t2\tCCC\n")
+    assert GraphFile(path).format == "edges"
+    assert read(path, smiles="canonical")[0] == [(0, [0, 1, 2], [[0, 1], [1, 2]])]
+    assert read(path, smiles="Canonical")[0]
+    with pytest.raises(ValueError, match="the columns are graph, source, target, canonical; expected structure"):
+        GraphFile(path, smiles="structure")
+
+
+def test_a_column_needs_a_table(tmp_path):
+    path = tmp_path / "molecules.smi"
+    path.write_text("C\n")
+    with pytest.raises(ValueError, match=r"smiles: 'x', but .*molecules\.smi is no table"):
+        GraphFile(path, smiles="x")
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / "molecules.parquet"
+    pq.write_table(pa.table({"id": [1, 2, 3, 4], "Smiles": ["CC", None, "xx", "C"]}), path)
+    graphs, rejects = read(path)
+    assert [name for name, _, _ in graphs] == [0, 3] and rejects == [(2, "the SMILES is empty"), (3, SYNTAX)]
+    with pytest.raises(ValueError, match=r"molecules\.parquet: row 2: the SMILES is empty"):
+        list(GraphFile(path, strict=True))
+    with pytest.raises(ValueError, match="column id holds int64; expected text"):
+        GraphFile(path, smiles="id")
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    path = tmp_path / "molecules.smi"
+    path.write_bytes(b"CC\nC\xff\nC")
+    graphs, rejects = read(path)
+    assert [name for name, _, _ in graphs] == [0, 2] and rejects == [(2, "not UTF-8 text")]
+
+
+def test_without_rdkit_the_error_says_what_to_install(tmp_path, monkeypatch):
+    path = tmp_path / "molecules.smi"
+    path.write_text("C\n")
+    monkeypatch.setitem(sys.modules, "rdkit", None)
+    with pytest.raises(ImportError, match=r"reading SMILES needs RDKit: pip install 'escgnn\[chem\]'"):
+        GraphFile(path)

@@ -1,0 +1,119 @@
+import csv
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from escgnn.files import GraphFile, Rejected, RejectLog, TableWriter, atomic
+
+SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})
+BATCH = pa.record_batch({"graph": [1, 2], "name": ["a", 'b, "c"']}, SCHEMA)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_atomic_is_all_or_nothing(tmp_path, error):
+    path = tmp_path / "out.txt"
+    with atomic(path) as draft:
+        draft.write_text("old")
+        assert draft.parent == tmp_path and not path.exists()
+    assert path.read_text() == "old"
+    with pytest.raises(error), atomic(path) as draft:
+        draft.write_text("half")
+        raise error
+    assert path.read_text() == "old" and names(tmp_path) == ["out.txt"]
+
+
+def test_atomic_keeps_links(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    with atomic(tmp_path / "link.txt") as draft:
+        draft.write_text("new")
+    assert (tmp_path / "link.txt").is_symlink() and (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_atomic_names_what_is_wrong_with_the_target(tmp_path):
+    with pytest.raises(ValueError, match=r"the folder .*nowhere does not exist"), atomic(tmp_path / "nowhere" / "out"):
+        pass
+    with pytest.raises(ValueError, match="is a folder"), atomic(tmp_path):
+        pass
+    with pytest.raises(ValueError, match="/dev/null is not a file"), atomic("/dev/null"):
+        pass
+
+
+@pytest.mark.parametrize("extension", [".parquet", ".csv", ".CSV"])
+def test_tables_round_trip(tmp_path, extension):
+    path = tmp_path / f"out{extension}"
+    with TableWriter(path, SCHEMA, {"encoding": "hops=2"}) as table:
+        table.write(BATCH)
+        table.write(pa.Table.from_batches([BATCH]))
+        assert not path.exists()
+    back = pq.read_table(path) if extension == ".parquet" else pyarrow.csv.read_csv(path)
+    assert back.equals(pa.Table.from_batches([BATCH, BATCH])) and names(tmp_path) == [path.name]
+    if extension == ".parquet":
+        assert back.schema.metadata == {b"encoding": b"hops=2"}
+        assert pq.read_metadata(path).row_group(0).column(0).compression == "ZSTD"
+
+
+@pytest.mark.parametrize("extension", [".parquet", ".csv"])
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_tables_are_never_half_written(tmp_path, extension, error):
+    path = tmp_path / f"out{extension}"
+    path.write_text("old")
+    with pytest.raises(error), TableWriter(path, SCHEMA) as table:
+        table.write(BATCH)
+        raise error
+    assert path.read_text() == "old" and names(tmp_path) == [path.name]
+
+
+def test_rows_of_another_schema_leave_nothing(tmp_path):
+    with pytest.raises(ValueError), TableWriter(tmp_path / "out.parquet", SCHEMA) as table:
+        table.write(pa.record_batch({"other": [1]}))
+    assert names(tmp_path) == []
+
+
+def test_an_empty_table_has_its_columns(tmp_path):
+    with TableWriter(tmp_path / "out.csv", SCHEMA):
+        pass
+    assert (tmp_path / "out.csv").read_text() == '"graph","name"\n'
+
+
+def test_lists_do_not_fit_in_csv(tmp_path):
+    schema = pa.schema({"graph": pa.int64(), "bins": pa.list_(pa.int64())})
+    with pytest.raises(ValueError, match=r"out\.csv: CSV cannot hold the lists in column bins"):
+        TableWriter(tmp_path / "out.csv", schema)
+    with TableWriter(tmp_path / "out.parquet", schema) as table:
+        table.write(pa.record_batch({"graph": [1], "bins": [[1, 2]]}, schema))
+
+
+@pytest.mark.parametrize("name", ["out.json", "out"])
+def test_unknown_extensions_are_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=rf"{name}: tables are written to \.parquet or \.csv"):
+        TableWriter(tmp_path / name, SCHEMA)
+
+
+def test_rejects_are_listed_beside_the_results(tmp_path):
+    (tmp_path / "in.g6").write_bytes(b'Bw\nB,"\nBw\n\xff\n')
+    with RejectLog(tmp_path / "out.v1.parquet") as log:
+        assert [chunk.ids.to_pylist() for chunk in GraphFile(tmp_path / "in.g6", on_reject=log)] == [[0, 2]]
+    with (tmp_path / "out.v1.rejected.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["line", "record", "reason"]
+    assert [row[:2] for row in rows] == [["2", 'B,"'], ["4", "\\xff"]]
+    assert names(tmp_path) == ["in.g6", "out.v1.rejected.csv"]
+
+
+def test_a_stale_list_goes_only_with_a_good_run(tmp_path):
+    stale = tmp_path / "out.rejected.csv"
+    stale.write_text("old")
+    with pytest.raises(RuntimeError), RejectLog(tmp_path / "out.parquet") as log:
+        log(Rejected(1, "x", "bad"))
+        raise RuntimeError
+    assert stale.read_text() == "old" and names(tmp_path) == [stale.name]
+    with RejectLog(tmp_path / "out.parquet"):
+        pass
+    assert names(tmp_path) == []

@@ -1,0 +1,76 @@
+"""Commands as people type them: a new process, its exit code, its words."""
+
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+
+@pytest.fixture
+def escgnn(tmp_path):
+    """Runs a command line in an empty folder."""
+
+    def run(*arguments, check=True):
+        command = [sys.executable, "-m", "escgnn.cli", *map(str, arguments)]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+        if check:
+            assert result.returncode == 0, result.stderr
+            return result.stdout
+        assert result.returncode != 0
+        assert "Traceback" not in result.stderr
+        return result.stderr
+
+    return run
+
+
+def test_help_needs_nothing_heavy(tmp_path):
+    code = (
+        "import sys; from typer.testing import CliRunner; from escgnn.cli import app;"
+        "result = CliRunner().invoke(app, ['--help']); assert result.exit_code == 0 and 'encode' in result.output;"
+        "print([name for name in ('torch', 'numba', 'numpy', 'pyarrow', 'networkx') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_version(escgnn):
+    from escgnn import __version__
+
+    assert escgnn("--version").strip() == __version__
+
+
+def test_encode_molecules(escgnn, tmp_path):
+    (tmp_path / "m.csv").write_text("id,SMILES\n1,CCO\n2,c1ccccc1\n3,C(\n")
+    printed = escgnn("encode", "m.csv", "-o", "m.parquet", "--hops", "3", "--parts", "edge,resistance", "--nodes")
+    assert "bad rows are listed in m.rejected.csv" in printed
+    table = pq.read_table(tmp_path / "m.parquet")
+    assert table.num_rows == 2 * (2 + 6) + 3 + 6
+    assert b"hops=3, parts=('edge', 'resistance')" in table.schema.metadata[b"encoding"]
+
+
+def test_describe_prints_the_bins(escgnn):
+    printed = escgnn("encode", "--describe", "--hops", "1", "--parts", "joint,edge")
+    assert len(printed.splitlines()) == 1 + 6 + 12
+    assert printed.splitlines()[-1].split(None, 2) == ["17", "edge", "2, 1, 2, 1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["encode", "missing.g6", "-o", "out.parquet"], "missing.g6"),
+        (["encode", "in.g6", "-o", "no/such/folder/out.parquet"], "does not exist"),
+        (["encode", "in.g6", "-o", "out.csv"], "out.csv: encodings are lists"),
+        (["encode", "in.g6", "-o", "out.parquet", "--parts", "edges"], "parts: unknown part 'edges'"),
+        (["encode", "in.g6", "-o", "out.parquet", "--hops", "0"], "hops: 0"),
+        (["encode", "in.g6", "-o", "out.parquet", "--strict"], "in.g6: line 2: graph6"),
+        (["encode", "in.xyz", "-o", "out.parquet"], "in.xyz: files with the extension '.xyz' are not read"),
+        (["encode", "in.g6"], "-o OUT.parquet"),
+        (["encode", "--hop", "2"], "No such option"),
+    ],
+)
+def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):
+    (tmp_path / "in.g6").write_text("Bw\nB\x01\n")
+    (tmp_path / "in.xyz").write_text("?\n")
+    assert message in escgnn(*arguments, check=False)
+    assert not (tmp_path / "out.parquet").exists()

@@ -1,0 +1,95 @@
+import json
+import tracemalloc
+
+import networkx as nx
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from escgnn import graphs
+from escgnn.encoding import RootedEncoding
+from escgnn.tables import encode_file
+
+
+def write_graph6(path, members):
+    path.write_bytes(b"".join(nx.to_graph6_bytes(g.to_networkx(), header=False) for g in members))
+
+
+def named(row, bins):
+    return {tuple(bins[b]): count for b, count in zip(row["bins"], row["counts"], strict=True)}
+
+
+def test_every_edge_of_every_graph(tmp_path):
+    members = [graphs.cycle(4), graphs.empty(3), graphs.petersen(), graphs.star(5)]
+    write_graph6(tmp_path / "in.g6", members)
+    encoding = RootedEncoding(2, nodes=True)
+    seen = []
+    summary = encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", encoding, progress=lambda *s: seen.append(s))
+    table = pq.read_table(tmp_path / "out.parquet")
+    bins = json.loads(table.schema.metadata[b"bins"])
+    assert eval(table.schema.metadata[b"encoding"].decode()).bins == encoding.bins == tuple(map(tuple, bins))
+    assert seen[-1][0] == seen[-1][1] == (tmp_path / "in.g6").stat().st_size
+    assert (summary.graphs, summary.edges, summary.rejected, summary.rejects) == (4, 24, 0, None)
+    rows = {(row["graph"], row["source"], row["target"]): named(row, bins) for row in table.to_pylist()}
+    assert len(rows) == summary.rows == table.num_rows == 2 * 24 + 4 + 3 + 10 + 6
+    for (graph, u, v), row in rows.items():
+        assert row == encoding.row(members[graph], u, v)
+
+
+def test_graphs_and_nodes_keep_the_names_the_file_gives_them(tmp_path):
+    (tmp_path / "in.csv").write_text("graph,source,target\nb,70,30\nb,30,10\na,5,6\n")
+    encode_file(tmp_path / "in.csv", tmp_path / "out.parquet", RootedEncoding(1))
+    table = pq.read_table(tmp_path / "out.parquet", columns=["graph", "source", "target"])
+    assert [tuple(row.values()) for row in table.to_pylist()] == [
+        ("b", 10, 30),
+        ("b", 30, 10),
+        ("b", 30, 70),
+        ("b", 70, 30),
+        ("a", 5, 6),
+        ("a", 6, 5),
+    ]
+
+
+def test_bad_rows_are_listed_and_the_rest_is_done(tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\nnonsense\x01\nA_\n")
+    summary = encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", RootedEncoding(1))
+    assert summary.rejected == 1
+    assert summary.rejects == tmp_path / "out.rejected.csv"
+    assert summary.rejects.read_text().splitlines()[1].startswith("2,")
+    assert {*pq.read_table(tmp_path / "out.parquet")["graph"].to_pylist()} == {0, 2}
+
+
+def test_nothing_is_written_by_halves(tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\nnonsense\x01\n")
+    (tmp_path / "out.parquet").write_text("what was there")
+    with pytest.raises(ValueError, match=r"in\.g6: line 2: graph6"):
+        encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", RootedEncoding(1), strict=True)
+    assert (tmp_path / "out.parquet").read_text() == "what was there"
+    assert {path.name for path in tmp_path.iterdir()} == {"in.g6", "out.parquet"}
+
+
+def test_a_file_of_bad_rows_gives_an_empty_table(tmp_path):
+    (tmp_path / "in.g6").write_text("\x01\n\x02\n")
+    summary = encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", RootedEncoding(1))
+    assert (summary.graphs, summary.rows, summary.rejected) == (0, 0, 2)
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
+
+
+def test_only_parquet_holds_lists(tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\n")
+    with pytest.raises(ValueError, match=r"out\.csv: encodings are lists"):
+        encode_file(tmp_path / "in.g6", tmp_path / "out.csv", RootedEncoding(1))
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """Sixteen times the graphs, the same peak: a chunk and a block, not the file."""
+    line = nx.to_graph6_bytes(graphs.molecule_like(1).to_networkx(), header=False)
+    peaks = []
+    for copies in (6_000, 96_000 // 4):
+        (tmp_path / "in.g6").write_bytes(line * copies)
+        tracemalloc.start()
+        encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", RootedEncoding(1, ("joint",)))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
+    assert np.isfinite(peaks).all()
