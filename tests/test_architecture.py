@@ -15,6 +15,8 @@ ALLOWED = {
     "counting": "kernels graphs",
     "transforms": "graphs encoding",
     "wl": "kernels graphs encoding",
+    "decoding": "graphs encoding",
+    "pictures": "graphs encoding",
     "tables": "__init__ files encoding",
     "cli": "__init__ encoding tables",
 }
