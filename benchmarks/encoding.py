@@ -165,6 +165,7 @@ def beside_a_training_step(union):
 
 LARGE = """
 import resource, sys, time
+from escgnn import graphs
 from escgnn.encoding import RootedEncoding
 kind, edges, hops = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 encoding = RootedEncoding(hops)

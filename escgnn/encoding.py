@@ -283,8 +283,9 @@ class RootedEncoding:
             return Rows(lengths, bins[:used], counts[:used], ())
 
         threads = threads or pool.count()
-        fair = -(-len(roots) // (4 * threads))
-        return pool.over_blocks(task, len(roots), max(min(fair, (1 << 20) // room), 128), threads)
+        fair = -(-len(roots) // (2 * threads))
+        block = max(min(fair, (1 << 20) // room), 512)  # smaller ones are not worth waking a thread
+        return pool.over_blocks(task, len(roots), block, threads)
 
 
 _NONE = np.empty(0, np.int32)

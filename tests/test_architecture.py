@@ -17,8 +17,9 @@ ALLOWED = {
     "wl": "kernels graphs encoding",
     "decoding": "graphs encoding",
     "pictures": "graphs encoding",
-    "tables": "__init__ files encoding",
-    "cli": "__init__ encoding tables",
+    "theorems": "graphs files encoding counting wl decoding pictures",
+    "tables": "__init__ files encoding counting",
+    "cli": "__init__ encoding counting tables theorems",
 }
 TORCH_FREE = {
     "kernels",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
@@ -67,7 +68,7 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         slices = getattr(data, "_slice_dict", None)
         if isinstance(data, Batch) and slices is not None:
             per_row = slices["edge_index"] if owner == "edge_index" else data.ptr.cpu()
-            nonzeros = torch.cat([torch.zeros(1, dtype=torch.long), length.cpu().cumsum(0)])[per_row]
+            nonzeros = torch.from_numpy(np.concatenate([[0], rows.length.cumsum(dtype=np.int64)])[per_row.numpy()])
             added: dict[str, Tensor] = {
                 f"{prefix}_len": per_row,
                 f"{prefix}_bin": nonzeros,

@@ -1,0 +1,126 @@
+"""Verdicts as pictures and as pages of the docs."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from escgnn.files import atomic
+from escgnn.pictures import draw_graph
+from escgnn.theorems.verdict import Verdict
+
+THEORY = """# Theory
+
+The statements of the paper (Yan et al., *An Efficient Subgraph GNN with Provable Substructure Counting Power*, KDD 2024), run
+as programs. This page is what `escgnn theory` found; labels are those of the paper's LaTeX source. k-WL is the oblivious
+one, as in the paper: 1-WL = 2-WL, and 3-WL = folklore 2-WL ([more](wl.md)). A check on small graphs is evidence, not a proof.
+
+| label | statement | outcome |
+| --- | --- | --- |
+"""
+ERRATA = """# Errata
+
+Where the paper, or the authors' published code, needs a correction, and the check that shows it. The first part is what
+`escgnn theory` found.
+
+"""
+CONVENTIONS = """
+## Conventions of the published experiments
+
+Read off the published code and files; each matters when numbers are compared.
+
+- **4-clique labels are doubled.** The benchmark's checker divides by 3 where three nodes have 6 orderings. Normalised
+  errors are unaffected; the published standard deviation 0.1723 is that of the doubled labels
+  (`tests/test_counting.py` checks it against the published graphs).
+- **SR25 has 15 graphs, so 105 pairs**, not 150. The published test compares outputs of an untrained network in single
+  precision, where permuted copies of one graph differ, too; exact ESC-WL separates all 15 at h = 1, 2, 3.
+- **WL dimensions are oblivious** in the paper; in much of the literature "2-WL" means folklore 2-WL, the paper's 3-WL.
+- **Resistance** is measured to the first root only and truncated without a tolerance in the published code, so renaming
+  the nodes of a molecule changes rows. Here it is measured to both, with a tolerance.
+- **The encoding of the published code** packs distances in base 6, so five hops collide, and stops at degree 200.
+"""
+
+
+def write_pictures(verdicts: Iterable[Verdict], folder: Path) -> dict[str, list[Path]]:
+    """A picture of each verdict's witnesses and one of its chart, by label."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths: dict[str, list[Path]] = {}
+    for verdict in verdicts:
+        stem = verdict.theorem.label.replace(":", "-")
+        figures = {stem: _witnesses(verdict), f"{stem}-chart": _chart(verdict)}
+        for name, figure in figures.items():
+            if figure is not None:
+                path = folder / f"{name}.png"
+                with atomic(path) as draft:
+                    figure.savefig(draft, format="png", dpi=110)
+                paths.setdefault(verdict.theorem.label, []).append(path)
+    return paths
+
+
+def write_docs(verdicts: Sequence[Verdict], folder: Path) -> list[Path]:
+    """The pages ``theory.md`` and ``errata.md`` in a folder of docs, and their pictures in ``images/theory``."""
+    pictures = write_pictures(verdicts, folder / "images" / "theory")
+    pages = {"theory.md": theory_page(verdicts, pictures), "errata.md": errata_page(verdicts)}
+    for name, text in pages.items():
+        with atomic(folder / name) as draft:
+            draft.write_text(text)
+    return [folder / name for name in pages]
+
+
+def theory_page(verdicts: Sequence[Verdict], pictures: dict[str, list[Path]]) -> str:
+    """Every statement with its outcome, what was seen, and pictures."""
+    table = "".join(
+        f"| [`{v.theorem.label}`](#{_anchor(v)}) | {v.theorem.statement} | {v.finding.outcome} |\n" for v in verdicts
+    )
+    sections = []
+    for verdict in verdicts:
+        shown = "".join(
+            f"![{verdict.theorem.label}](images/theory/{path.name})\n"
+            for path in pictures.get(verdict.theorem.label, [])
+        )
+        sections.append(f"{_section(verdict)}\n{shown}")
+    return THEORY + table + "\n" + "\n".join(sections)
+
+
+def errata_page(verdicts: Iterable[Verdict]) -> str:
+    """The statements that correct the paper, and the conventions of its experiments."""
+    return ERRATA + "\n".join(_section(v) for v in verdicts if v.theorem.erratum) + CONVENTIONS
+
+
+def _anchor(verdict: Verdict) -> str:
+    return verdict.theorem.label.replace(":", "-").replace("_", "-").lower()
+
+
+def _section(verdict: Verdict) -> str:
+    head = f"## `{verdict.theorem.label}`: {verdict.finding.outcome} {{#{_anchor(verdict)}}}"
+    return f"{head}\n\n> {verdict.theorem.statement}\n\n{verdict.finding.text}\n"
+
+
+def _witnesses(verdict: Verdict) -> Figure | None:
+    witnesses = verdict.finding.witnesses
+    if not witnesses:
+        return None
+    columns = 2 if len(witnesses) > 1 else 1
+    rows = -(-len(witnesses) // columns)
+    figure = Figure(figsize=(3.6 * columns, 3.4 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, witness in zip(panels, witnesses, strict=False):
+        named = {node: str(node) for node in range(witness.graph.num_nodes)} if witness.roots else None
+        draw_graph(axes, witness.graph, roots=witness.roots, labels=named, title=witness.name)
+    return figure
+
+
+def _chart(verdict: Verdict) -> Figure | None:
+    chart = verdict.finding.chart
+    if chart is None:
+        return None
+    figure = Figure(figsize=(6, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for name, values in chart.lines.items():
+        axes.plot(chart.x, values, marker="o", label=name)
+    axes.set(xlabel=chart.x_label, ylabel=chart.y_label, xscale="log", ylim=(-0.03, 1.05))
+    axes.set_xticks(chart.x, [f"{x:g}" for x in chart.x])
+    axes.minorticks_off()
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure

@@ -1,0 +1,57 @@
+"""What checking a statement comes to."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from escgnn.graphs import Graph
+
+Outcome = Literal["holds", "holds with a correction", "fails"]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A graph that shows something, and the roots at which it does."""
+
+    name: str
+    graph: Graph
+    roots: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines over a common axis: ``lines[name]`` holds a number for each of ``x``."""
+
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    lines: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of a check, what exactly was seen, and what shows it."""
+
+    outcome: Outcome
+    text: str
+    witnesses: tuple[Witness, ...] = ()
+    chart: Chart | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """A statement that can be run."""
+
+    label: str  # of the paper's LaTeX source
+    statement: str
+    check: Callable[[], Finding]
+    erratum: bool = False  # whether it corrects the paper or fills a gap
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A statement with its finding and the seconds it took."""
+
+    theorem: Theorem
+    finding: Finding
+    seconds: float = field(compare=False)
