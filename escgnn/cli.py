@@ -17,19 +17,17 @@ from escgnn import __version__
 
 if TYPE_CHECKING:
     from escgnn.tables import Progress, Summary
+    from escgnn.theorems import Verdict
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 console = Console()
 
-Input = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="INPUT",
-        help="graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a "
-        "SMILES file. Text may be gzipped.",
-        show_default=False,
-    ),
-]
+Input = typer.Argument(
+    metavar="INPUT",
+    help="graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a SMILES "
+    "file. Text may be gzipped.",
+    show_default=False,
+)
 Smiles = Annotated[str | None, typer.Option(help="Column with the SMILES, if it is not called smiles.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row.")]
 
@@ -53,7 +51,7 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 
 @app.command()
 def encode(
-    source: Input = None,
+    source: Annotated[Path | None, Input] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Parquet file to write.")] = None,
     hops: Annotated[int, typer.Option(help="Radius of the rooted subgraphs.")] = 2,
     parts: Annotated[str, typer.Option(help="Histograms, by commas; also: resistance.")] = "degree,node,joint,edge",
@@ -90,6 +88,62 @@ def encode(
     render(summary)
 
 
+@app.command()
+def count(
+    source: Annotated[Path, Input],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet or CSV file to write.")],
+    pattern: Annotated[
+        str | None, typer.Option(help="A name such as 5-cycle, or edges such as '0-1 1-2 2-0 2-3'.")
+    ] = None,
+    per: Annotated[str, typer.Option(help="graph, node or edge.")] = "graph",
+    induced: Annotated[bool, typer.Option("--induced", help="Count induced copies.")] = False,
+    orbit: Annotated[str | None, typer.Option(help="Counted position: a node or an edge such as 2-3.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="The benchmark's nine targets, per node.")] = False,
+    smiles: Smiles = None,
+    strict: Strict = False,
+) -> None:
+    """Count a substructure exactly in every graph of a file."""
+    from escgnn.counting import read_orbit, read_pattern
+    from escgnn.tables import count_file
+
+    if everything == (pattern is not None):
+        raise typer.BadParameter("give either --pattern or --all")
+    with progress_bar(f"counting in {source.name}") as progress:
+        summary = count_file(
+            source,
+            output,
+            None if pattern is None else read_pattern(pattern),
+            per=per,
+            induced=induced,
+            orbit=None if orbit is None else read_orbit(orbit),
+            smiles=smiles,
+            strict=strict,
+            progress=progress,
+        )
+    render(summary, pattern)
+
+
+@app.command()
+def theory(
+    labels: Annotated[list[str] | None, typer.Argument(metavar="[LABEL]...", help="LaTeX labels; all if none.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the pictures.")] = Path("theory"),
+    docs: Annotated[Path | None, typer.Option(help="Also write theory.md and errata.md to this folder.")] = None,
+) -> None:
+    """Check the paper's statements and draw the graphs that show them."""
+    from escgnn import theorems
+    from escgnn.theorems.pages import write_docs, write_pictures
+
+    if docs is not None and labels:
+        raise typer.BadParameter("the docs hold all statements; leave the labels out")
+    verdicts = []
+    for verdict in theorems.iterate(labels or ()):
+        render_verdict(verdict)
+        verdicts.append(verdict)
+    pictures = write_pictures(verdicts, output) if docs is None else {"docs": write_docs(verdicts, docs)}
+    for paths in pictures.values():
+        console.print(*(f"written to {path}" for path in paths), sep="\n", highlight=False)
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator["Progress"]:
     """A bar on the terminal that follows the bytes read."""
@@ -101,8 +155,14 @@ def progress_bar(title: str) -> Iterator["Progress"]:
         yield lambda read, total: bar.update(task, completed=read, total=total)
 
 
-def render(summary: "Summary") -> None:
+def render(summary: "Summary", pattern: str | None = None) -> None:
     """What a run over a file came to."""
+    if summary.totals:
+        table = Table("pattern", "in all", "a graph", "a row", box=None, pad_edge=False)
+        for name, total in summary.totals.items():
+            means = (total / max(summary.graphs, 1), total / max(summary.rows, 1))
+            table.add_row(pattern or name, f"{total:,}", *(f"{mean:,.4g}" for mean in means))
+        console.print(table)
     table = Table("graphs", "edges", "rows", "bad rows", "seconds", "graphs/s", "MB", box=None, pad_edge=False)
     table.add_row(
         f"{summary.graphs:,}",
@@ -117,6 +177,14 @@ def render(summary: "Summary") -> None:
     console.print(f"written to {summary.output}", highlight=False)
     if summary.rejects is not None:
         console.print(f"bad rows are listed in {summary.rejects}", highlight=False, style="yellow")
+
+
+def render_verdict(verdict: "Verdict") -> None:
+    """A statement, its outcome, and what was seen."""
+    colour = {"holds": "green", "holds with a correction": "yellow", "fails": "red"}[verdict.finding.outcome]
+    head = f"[bold]{verdict.theorem.label}[/]  [{colour}]{verdict.finding.outcome}[/]  [dim]{verdict.seconds:.1f} s[/]"
+    console.print(head, highlight=False)
+    console.print(f"  [italic]{verdict.theorem.statement}[/]\n  {verdict.finding.text}\n", highlight=False)
 
 
 def render_bins(bins: tuple[tuple[str | int, ...], ...]) -> None:

@@ -55,6 +55,28 @@ def test_describe_prints_the_bins(escgnn):
     assert printed.splitlines()[-1].split(None, 2) == ["17", "edge", "2, 1, 2, 1"]
 
 
+def test_count_by_name_and_by_edges(escgnn, tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\nC~\n")
+    printed = escgnn("count", "in.g6", "--pattern", "3-cycle", "--per", "node", "-o", "out.csv")
+    assert "15" in printed.splitlines()[1].split()
+    by_name = (tmp_path / "out.csv").read_text()
+    escgnn("count", "in.g6", "--pattern", "0-1 1-2 2-0", "--per", "node", "--orbit", "0", "-o", "out.csv")
+    assert (tmp_path / "out.csv").read_text() == by_name
+    assert by_name.splitlines()[:2] == ['"graph","node","count"', "0,0,1"]
+
+
+def test_count_all(escgnn, tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\n")
+    assert "triangle-rectangle" in escgnn("count", "in.g6", "--all", "-o", "out.csv")
+
+
+def test_theory_prints_verdicts_and_draws(escgnn, tmp_path):
+    printed = escgnn("theory", "th:iso", "sec:th_mp")
+    assert "th:iso  holds" in printed
+    assert "sec:th_mp  holds with a correction" in printed
+    assert (tmp_path / "theory" / "th-iso.png").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -67,6 +89,11 @@ def test_describe_prints_the_bins(escgnn):
         (["encode", "in.xyz", "-o", "out.parquet"], "in.xyz: files with the extension '.xyz' are not read"),
         (["encode", "in.g6"], "-o OUT.parquet"),
         (["encode", "--hop", "2"], "No such option"),
+        (["count", "in.g6", "-o", "out.parquet"], "either --pattern or --all"),
+        (["count", "in.g6", "-o", "out.parquet", "--pattern", "5-cicle"], "5-cycle"),
+        (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-cycle", "--per", "nodes"], "per: 'nodes'"),
+        (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-path", "--per", "node", "--orbit", "x"], "orbit: 'x'"),
+        (["theory", "th:isomorphic"], "did you mean th:iso?"),
     ],
 )
 def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):

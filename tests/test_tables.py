@@ -3,12 +3,14 @@ import tracemalloc
 
 import networkx as nx
 import numpy as np
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from escgnn import graphs
+from escgnn.counting import TARGETS, count, count_all
 from escgnn.encoding import RootedEncoding
-from escgnn.tables import encode_file
+from escgnn.tables import count_file, encode_file
 
 
 def write_graph6(path, members):
@@ -93,3 +95,38 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0]
     assert np.isfinite(peaks).all()
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+@pytest.mark.parametrize("per", ["graph", "node", "edge"])
+def test_counts(tmp_path, per, extension):
+    members = [graphs.petersen(), graphs.empty(2), graphs.complete(5), graphs.empty(0)]
+    write_graph6(tmp_path / "in.g6", members)
+    output = tmp_path / f"out.{extension}"
+    summary = count_file(tmp_path / "in.g6", output, "5-cycle", per=per)
+    table = pq.read_table(output) if extension == "parquet" else pyarrow.csv.read_csv(output)
+    union = graphs.disjoint_union(members)
+    expected = count(union, "5-cycle", per=per)
+    names = {"graph": [], "node": ["node"], "edge": ["source", "target"]}[per]
+    assert table.column_names == ["graph", *names, "count"]
+    if per == "edge":
+        once = union.edge_index[0] < union.edge_index[1]
+        assert table["target"].to_pylist() == (union.edge_index[1, once] - np.repeat([0, 12], [15, 10])).tolist()
+        expected = expected[once]
+    assert table["count"].to_pylist() == expected.tolist()
+    assert summary.totals == {"count": expected.sum()}
+
+
+def test_all_nine_targets(tmp_path):
+    members = graphs.counting_random(5).split()
+    write_graph6(tmp_path / "in.g6", members)
+    count_file(tmp_path / "in.g6", tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["graph", "node", *TARGETS]
+    numbers = np.stack([table[name].to_numpy() for name in TARGETS], axis=1)
+    assert (numbers == count_all(graphs.disjoint_union(members))).all()
+
+
+def test_a_pattern_that_makes_no_sense_is_refused_before_reading(tmp_path):
+    with pytest.raises(ValueError, match="pattern"):
+        count_file(tmp_path / "missing.g6", tmp_path / "out.csv", "9-cycle")

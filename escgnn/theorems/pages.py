@@ -30,8 +30,8 @@ CONVENTIONS = """
 Read off the published code and files; each matters when numbers are compared.
 
 - **4-clique labels are doubled.** The benchmark's checker divides by 3 where three nodes have 6 orderings. Normalised
-  errors are unaffected; the published standard deviation 0.1723 is that of the doubled labels
-  (`tests/test_counting.py` checks it against the published graphs).
+  errors are unaffected. The standard deviation of the true counts over the training and validation nodes is 0.1723
+  (`tests/test_counting.py` checks all nine against the published graphs).
 - **SR25 has 15 graphs, so 105 pairs**, not 150. The published test compares outputs of an untrained network in single
   precision, where permuted copies of one graph differ, too; exact ESC-WL separates all 15 at h = 1, 2, 3.
 - **WL dimensions are oblivious** in the paper; in much of the literature "2-WL" means folklore 2-WL, the paper's 3-WL.
