@@ -1,16 +1,16 @@
 r"""Exact Weisfeiler-Leman tests: 1-WL, k-WL, ESC-WL, and m-WL inside rooted subgraphs.
 
-A test colours the nodes, tuples or roots of graphs, round by round, until a round tells no more of them apart. It
-distinguishes two graphs if their final colours differ as multisets. All graphs of a call share one numbering of exact
-colours: no colour is a hash, and none is ranked within its own graph.
+A test colours the nodes, tuples or roots of graphs, round by round, until a round tells no more of them apart.
+It distinguishes two graphs if their final colours differ as multisets. All graphs of a call share one numbering
+of exact colours: no colour is a hash, and none is ranked within its own graph.
 
-Convention. The paper counts dimensions obliviously: its k-WL is `ObliviousWL`, where 2-WL is as strong as 1-WL, and
-3-WL as strong as folklore 2-WL. `FolkloreWL(3)` tells the rook graph from the Shrikhande graph, `ObliviousWL(3)`
-does not.
+Convention. The paper counts dimensions obliviously: its k-WL is `ObliviousWL`, where 2-WL is as strong as 1-WL,
+and 3-WL as strong as folklore 2-WL. `FolkloreWL(3)` tells the rook graph from the Shrikhande graph,
+`ObliviousWL(3)` does not.
 
 Loops and repeated edges of the input leave no trace. Graphs of different size are always distinguished.
 
-Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024, section `sec:power`.
+Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024, `sec:power`.
 
 >>> from escgnn import graphs, wl
 >>> from escgnn.encoding import RootedEncoding
@@ -63,7 +63,7 @@ def colours(graphs: Any, test: WLTest, *, initial: ArrayLike | None = None) -> l
 
 
 def partition(graphs: Any, test: WLTest, *, initial: ArrayLike | None = None) -> Ints:
-    """Number of each graph's class, in order of first appearance: equal if the test does not distinguish them.
+    """Class of each graph, numbered as they first appear; the test tells graphs of different classes apart.
 
     The arguments are those of `colours`.
 
@@ -92,6 +92,6 @@ def _checked_initial(graph: Graph, initial: ArrayLike | None) -> Ints:
     given = np.asarray(initial)
     if given.shape != (graph.num_nodes,) or (given.size and given.dtype.kind not in "iu"):
         raise ValueError(
-            f"initial: shape {given.shape}, dtype {given.dtype}; expected one integer for each of {graph.num_nodes} nodes"
+            f"initial: shape {given.shape}, dtype {given.dtype}; expected {graph.num_nodes} integers, one a node"
         )
     return renumber(given.astype(np.int64))

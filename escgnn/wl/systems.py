@@ -1,6 +1,6 @@
 """What tests colour, and how refinement is run until it is stable."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -40,11 +40,11 @@ class System(Protocol):
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes that hear from their neighbours, over arcs with labels."""
+    """Nodes that hear from their neighbours, over arcs that may have labels."""
 
     csr: Csr
-    label: Ints  # (arcs,)
     ptr: Ints
+    label: Ints = field(default_factory=lambda: np.empty(0, np.int64))  # (arcs,) or none
 
     def refine(self, colour: Ints) -> Ints:
         """One round of 1-WL."""
@@ -57,7 +57,7 @@ class Nodes:
         arcs = np.repeat(nodes, degrees)
         place = (nodes.cumsum() - 1).astype(np.int32)
         csr = Csr(_offsets(degrees[nodes]), place[self.csr.indices[arcs]])
-        return Nodes(csr, self.label[arcs], _take(self.ptr, keep))
+        return Nodes(csr, _take(self.ptr, keep), self.label[arcs] if self.label.size else self.label)
 
 
 @dataclass(frozen=True)
@@ -97,22 +97,21 @@ class Settled:
         return Settled(_take(self.ptr, keep))
 
 
-def tuples(
-    csr: Csr, ptr: Ints, initial: Ints, k: int, *, folklore: bool, argument: str = "k"
-) -> tuple[Tuples, Ints]:
+def tuples(csr: Csr, ptr: Ints, initial: Ints, k: int, *, folklore: bool, argument: str = "k") -> tuple[Tuples, Ints]:
     """All k-tuples and their isomorphism types.
 
     Raises:
         ValueError: They are too many; ``argument`` is what the caller can lower.
     """
     system = Tuples(np.diff(ptr), k, folklore)
-    count = int(system.ptr[-1])
-    words = int((system.sizes ** (k + 1)).sum()) if folklore else (2 * k + 1) * count
+    sizes = system.sizes.astype(np.float64)  # whose powers may not fit in an integer
+    count = int((sizes**k).sum())
+    words = int((sizes ** (k + 1)).sum()) if folklore else (2 * k + 1) * count
     codes = 1 << 63 // k if folklore else MAX_WORDS  # k colours must fit in one number
     if words > MAX_WORDS or count > codes:
         raise ValueError(
-            f"{argument}: {k}-WL of {len(system.sizes)} graphs with up to {system.sizes.max()} nodes has {count} tuples "
-            f"and {words} numbers a round; at most {codes} and {MAX_WORDS} fit. Give fewer or smaller graphs"
+            f"{argument}: {k}-WL of {sizes.size} graphs with up to {system.sizes.max()} nodes has {count} tuples and "
+            f"{words} numbers a round; at most {codes} and {MAX_WORDS} fit. Give fewer or smaller graphs"
         )
     first = np.empty(count, np.int64)
     isomorphism_types(csr, ptr, k, initial, first)

@@ -1,7 +1,7 @@
-"""The tests: each a value with a readable name, that says what is coloured and how colours start."""
+"""The tests: values with readable names, that say what is coloured and how colours start."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class WLTest(Protocol):
     """A test; ``str`` gives its name."""
 
     def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
-        """What to colour in these graphs, and the first colours, numbered from 0 on without gaps."""
+        """What to colour in these graphs, and its first colours, numbered from 0 on without gaps."""
         ...
 
 
@@ -28,65 +28,59 @@ class OneWL:
         return "1-WL"
 
     def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
-        """All arcs alike."""
-        return _unlabelled(graph.csr, graph.ptr), initial
+        """Nodes by their initial colours."""
+        return Nodes(graph.csr, graph.ptr), initial
 
 
 @dataclass(frozen=True)
-class ObliviousWL:
+class _TupleWL:
+    k: int
+    folklore: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        _check("k", self.k, (2, 3))
+
+    def __str__(self) -> str:
+        return f"folklore {self.k}-WL" if self.folklore else f"{self.k}-WL"
+
+    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
+        """Tuples by their isomorphism types."""
+        return tuples(graph.csr, graph.ptr, initial, self.k, folklore=self.folklore)
+
+
+class ObliviousWL(_TupleWL):
     """The paper's k-WL. Colours k-tuples, in lexicographic order.
 
-    A tuple starts with its isomorphism type (which of its nodes are equal, which adjacent, and their initial colours).
-    For each place on its own it collects the multiset of the colours of the tuples with any node put there.
+    A tuple starts with its isomorphism type: which of its nodes are equal, which adjacent, and their initial
+    colours. For each place on its own it collects the multiset of the colours of the tuples with any node put there.
 
     Args:
         k: Length of the tuples, 2 or 3.
     """
 
-    k: int
-
-    def __post_init__(self) -> None:
-        _check("k", self.k, (2, 3))
-
-    def __str__(self) -> str:
-        return f"{self.k}-WL"
-
-    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
-        """All tuples by their isomorphism types."""
-        return tuples(graph.csr, graph.ptr, initial, self.k, folklore=False)
+    folklore = False
 
 
-@dataclass(frozen=True)
-class FolkloreWL:
+class FolkloreWL(_TupleWL):
     """Folklore k-WL, as strong as oblivious (k+1)-WL. Colours k-tuples, in lexicographic order.
 
-    Tuples start as in `ObliviousWL`. They collect the multiset, over all nodes w, of the k colours that the tuple has
-    with w put in its first, second, ..., last place.
+    Tuples start as in `ObliviousWL`. They collect the multiset, over all nodes w, of the k colours that the tuple
+    has with w put in its first, second, ..., last place.
 
     Args:
         k: Length of the tuples, 2 or 3.
     """
 
-    k: int
-
-    def __post_init__(self) -> None:
-        _check("k", self.k, (2, 3))
-
-    def __str__(self) -> str:
-        return f"folklore {self.k}-WL"
-
-    def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
-        """All tuples by their isomorphism types."""
-        return tuples(graph.csr, graph.ptr, initial, self.k, folklore=True)
+    folklore = True
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class ESCWL:
-    r"""What ESC-GNN can tell apart at best: 1-WL whose messages carry the encoding :math:`s_{uv}`. Colours nodes.
+    r"""The most that ESC-GNN can see: 1-WL whose messages carry the encoding :math:`s_{uv}`. Colours nodes.
 
     Args:
-        encodings: One encoding or more, whose rows are used together. One with ``nodes=True`` adds the row of (v, v)
-            to the initial colour of v.
+        encodings: One encoding or more, whose rows are used together. One with ``nodes=True`` adds the row of
+            (v, v) to the initial colour of v.
     """
 
     encodings: tuple[RootedEncoding, ...]
@@ -115,25 +109,23 @@ class ESCWL:
         rows = join(*(_number_histograms(encoding.rows(graph)) for encoding in self.encodings))
         # v's list has s_vu where the message from u carries s_uv: the same with its bins renamed
         label[graph.arc[proper]] = rows[proper]
-        nodes = [
-            _number_histograms(encoding.node_rows(graph)) for encoding in self.encodings if encoding.nodes
-        ]
-        return Nodes(graph.csr, label, graph.ptr), join(initial, *nodes)
+        nodes = [_number_histograms(encoding.node_rows(graph)) for encoding in self.encodings if encoding.nodes]
+        return Nodes(graph.csr, graph.ptr, label), join(initial, *nodes)
 
 
 @dataclass(frozen=True)
 class RootedWL:
     r"""The paper's framework, Eq. `eq:submpnn`: m-WL inside the subgraph rooted at each connected k-tuple.
 
-    Colours connected k-tuples, in lexicographic order: for k = 1 nodes; for k = 2 the pairs (u, v) that are adjacent,
-    in both directions, or equal. The subgraph is induced by the nodes within :math:`h` of a root. Inside, a node
-    starts with its distances to the roots, as in the proof of `th:sub`; for m = 2 a pair of nodes starts with its
-    isomorphism type and both nodes' distances. The colour of a k-tuple is the multiset of the stable colours of all
-    m-tuples inside, that of a graph the multiset of the colours of its k-tuples.
+    Colours connected k-tuples, in lexicographic order: for k = 1 nodes; for k = 2 the pairs (u, v) that are
+    adjacent, in both directions, or equal. The subgraph is induced by the nodes within :math:`h` of a root. Inside,
+    a node starts with its distances to the roots, as in the proof of `th:sub`; for m = 2 a pair of nodes starts
+    with its isomorphism type and both nodes' distances. The colour of a k-tuple is the multiset of the stable
+    colours of all m-tuples inside, that of a graph the multiset of the colours of its k-tuples.
 
     Two choices make no difference. Root marks instead of distances: 1-WL works the distances out. The term
-    :math:`c_{\vec v, \vec v}` of the equation, left out here: no other node has a root's distances, so subgraphs with
-    equal multisets have roots of equal colour.
+    :math:`c_{\vec v, \vec v}` of the equation, left out here: no other node has a root's distances, so subgraphs
+    with equal multisets have roots of equal colour.
 
     Args:
         k: Number of roots, 1 or 2.
@@ -159,7 +151,7 @@ class RootedWL:
         return f"{self.m}-WL rooted at {roots}, h = {self.hops}" + (", then 1-WL" if self.messages else "")
 
     def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
-        """The roots' final colours, which are the classes of their subgraphs under m-WL."""
+        """Roots by the classes of their subgraphs under m-WL, which is all there is to know of them."""
         nodes = np.arange(graph.num_nodes)
         roots, ptr = np.stack([nodes, nodes], axis=1), graph.ptr
         if self.k == 2:
@@ -170,38 +162,29 @@ class RootedWL:
         colour = classes(*self._inside(graph, roots, initial))
         if not self.messages:
             return Settled(ptr), colour
-        alone = roots[:, 0] == roots[:, 1]
-        system = (
-            Nodes(graph.csr, colour[~alone], graph.ptr) if self.k == 2 else _unlabelled(graph.csr, graph.ptr)
-        )
-        return system, renumber(colour[alone])
+        equal = roots[:, 0] == roots[:, 1]
+        return Nodes(graph.csr, graph.ptr, colour[~equal]), renumber(colour[equal])
 
     def _inside(self, graph: Graph, roots: Ints, initial: Ints) -> tuple[System, Ints]:
         """The rooted subgraphs side by side, as graphs of their own."""
         hops = min(self.hops, graph.num_nodes)
         ptr = np.empty(len(roots) + 1, np.int64)
         nothing = Csr(np.empty(0, np.int64), np.empty(0, np.int32))
-        arcs = rooted_subgraphs(graph.csr, roots, hops, ptr, nothing, np.empty((0, 3), np.int64))
+        arcs = rooted_subgraphs(graph.csr, roots, hops, ptr, nothing, np.empty((0, 2), np.int64))
         size = int(ptr[-1])
         if size + arcs > MAX_WORDS:
             raise ValueError(
                 f"hops: the subgraphs of {len(roots)} roots have {size} nodes and {arcs} arcs, together more than "
                 f"{MAX_WORDS}. Lower hops, or give fewer or smaller graphs"
             )
-        csr, inside = (
-            Csr(np.zeros(size + 1, np.int64), np.empty(arcs, np.int32)),
-            np.empty((size, 3), np.int64),
-        )
+        csr = Csr(np.zeros(size + 1, np.int64), np.empty(arcs, np.int32))
+        inside = np.empty((size, 2), np.int64)
         rooted_subgraphs(graph.csr, roots, hops, ptr, csr, inside)
-        node, d_u, d_v = inside.T
-        first = join(d_u, d_v, initial[node])
+        node, distances = inside.T
+        first = join(distances, initial[node])
         if self.m == 1:
-            return _unlabelled(csr, ptr), first
+            return Nodes(csr, ptr), first
         return tuples(csr, ptr, first, self.m, folklore=False, argument="m")
-
-
-def _unlabelled(csr: Csr, ptr: Ints) -> Nodes:
-    return Nodes(csr, np.zeros(csr.indices.size, np.int64), ptr)
 
 
 def _number_histograms(rows: Rows) -> Ints:
@@ -218,5 +201,5 @@ def _short(encoding: RootedEncoding) -> str:
 
 
 def _check(argument: str, value: int, allowed: tuple[int, ...]) -> None:
-    if value not in allowed:
+    if not isinstance(value, int | np.integer) or value not in allowed:
         raise ValueError(f"{argument}: {value!r}; expected one of {', '.join(map(str, allowed))}")

@@ -1,0 +1,118 @@
+"""Weisfeiler-Leman tests written for reading: networkx graphs, and one dictionary of nested tuples for all of them.
+
+Each function takes the graphs and, for each, a mapping from nodes to initial colours. It returns the stable colours of
+each graph as a mapping from what was coloured, in order.
+"""
+
+from itertools import product
+
+import networkx as nx
+
+from tests import naive
+
+
+def bag(values):
+    return tuple(sorted(values))
+
+
+def numbered(descriptions):
+    book = {}
+    return [{x: book.setdefault(seen, len(book)) for x, seen in each.items()} for each in descriptions]
+
+
+def stable(descriptions, look):
+    """Refine by what ``look(graph, item, colours)`` sees until the number of colours stays the same."""
+    colours = numbered(descriptions)
+    while True:
+        finer = numbered([{x: (c[x], look(g, x, c)) for x in c} for g, c in enumerate(colours)])
+        if len({c for each in finer for c in each.values()}) == len({c for each in colours for c in each.values()}):
+            return colours
+        colours = finer
+
+
+def classes(colours):
+    """Number of each graph's class, from its stable colours."""
+    return [each["graph"] for each in numbered([{"graph": bag(each.values())} for each in colours])]
+
+
+def one_wl(graphs, initial):
+    return stable(initial, lambda g, v, c: bag(c[u] for u in graphs[g][v]))
+
+
+def isomorphism_types(graph, initial, k):
+    return {
+        nodes: (
+            tuple(initial[v] for v in nodes),
+            tuple((u == v, graph.has_edge(u, v)) for u, v in product(nodes, repeat=2)),
+        )
+        for nodes in product(graph, repeat=k)
+    }
+
+
+def put(nodes, place, w):
+    return (*nodes[:place], w, *nodes[place + 1 :])
+
+
+def oblivious(graphs, initial, k):
+    def look(g, nodes, c):
+        return [bag(c[put(nodes, i, w)] for w in graphs[g]) for i in range(k)]
+
+    types = [isomorphism_types(graph, colour, k) for graph, colour in zip(graphs, initial, strict=True)]
+    return stable(types, lambda g, nodes, c: tuple(look(g, nodes, c)))
+
+
+def folklore(graphs, initial, k):
+    def look(g, nodes, c):
+        return bag(tuple(c[put(nodes, i, w)] for i in range(k)) for w in graphs[g])
+
+    types = [isomorphism_types(graph, colour, k) for graph, colour in zip(graphs, initial, strict=True)]
+    return stable(types, look)
+
+
+def esc(graphs, initial, encodings):
+    def rows(graph, u, v, which):
+        return tuple(bag(naive.row(graph, u, v, encoding).items()) for encoding in which)
+
+    messages = [{(u, v): rows(graph, u, v, encodings) for u, v in graph.to_directed().edges} for graph in graphs]
+    with_nodes = [encoding for encoding in encodings if encoding.nodes]
+    first = [
+        {v: (colour[v], rows(graph, v, v, with_nodes)) for v in graph}
+        for graph, colour in zip(graphs, initial, strict=True)
+    ]
+    return stable(first, lambda g, v, c: bag((c[u], messages[g][u, v]) for u in graphs[g][v]))
+
+
+def rooted(graphs, initial, k, m, hops, *, messages=False, marks=False):
+    """The framework word for word, the term of the roots' own colours included; root marks instead of distances."""
+    names, subgraphs, first = [], [], []
+    for g, graph in enumerate(graphs):
+        for roots in product(graph, repeat=k):
+            if k == 2 and roots[0] != roots[1] and not graph.has_edge(*roots):
+                continue
+            sub = graph.subgraph({w for root in roots for w in nx.ego_graph(graph, root, hops)})
+            distance = [nx.single_source_shortest_path_length(graph, root) for root in roots]
+            labels = {
+                w: (initial[g][w], *(w == root if marks else d[w] for root, d in zip(roots, distance, strict=True)))
+                for w in sub
+            }
+            names.append((g, roots))
+            subgraphs.append(sub)
+            first.append(labels if m == 1 else isomorphism_types(sub, labels, m))
+
+    def look(s, x, c):
+        roots = names[s][1]
+        if m == 1:
+            return tuple(c[root] for root in roots), bag(c[u] for u in subgraphs[s][x])
+        places = tuple(bag(c[put(x, i, w)] for w in subgraphs[s]) for i in range(m))
+        return tuple(c[nodes] for nodes in product(roots, repeat=m)), places
+
+    result = [{} for _ in graphs]
+    for (g, roots), number in zip(names, classes(stable(first, look)), strict=True):
+        result[g][roots] = number
+    if not messages:
+        return result
+
+    def hear(g, v, c):
+        return bag((c[u], result[g][u, v] if k == 2 else 0) for u in graphs[g][v])
+
+    return stable([{v: result[g][(v,) * k] for v in graph} for g, graph in enumerate(graphs)], hear)
