@@ -5,6 +5,7 @@ Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power,
 This module needs no torch; `escgnn.transforms.StructuralEncoding` is the same for PyTorch Geometric.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -151,6 +152,7 @@ class RootedEncoding:
                 scatter(block.length, mine, following, starts, block.count, result[1])
 
         pool.over_blocks(task, len(blocks), 1, threads)
+        _give_back(blocks)
         return Rows(length, result[0], result[1], self.bins)
 
     def node_rows(self, graph: Any, *, threads: int | None = None) -> Rows:
@@ -271,7 +273,7 @@ class RootedEncoding:
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
-            bins, counts = (np.empty(room * (stop - start) + 1, np.int32) for _ in range(2))
+            bins, counts = _borrow(room * (stop - start) + 1)
             output = Output(lengths, bins, counts)
             used = encode(graph.csr, roots[start:stop], layout, self._resistance, anywhere or None, output)
             if used < 0:
@@ -284,8 +286,30 @@ class RootedEncoding:
 
         threads = threads or pool.count()
         fair = -(-len(roots) // (2 * threads))
-        block = max(min(fair, (1 << 20) // room), 512)  # smaller ones are not worth waking a thread
+        block = max(min(fair, BUFFER // room), min(512, BUFFER // room), 1)  # few roots are not worth another thread
         return pool.over_blocks(task, len(roots), block, threads)
+
+
+# New memory costs more than the numbers written to it, so a few buffers are used again and again.
+BUFFER = 1 << 20  # numbers
+_buffers: deque[NDArray[np.int32]] = deque(maxlen=8)
+
+
+def _borrow(size: int) -> NDArray[np.int32]:
+    """Two arrays for one block, with whatever they held before."""
+    try:
+        buffer = _buffers.pop()
+    except IndexError:
+        buffer = np.empty((2, BUFFER + 1), np.int32)
+    return buffer if size <= buffer.shape[1] else np.empty((2, size), np.int32)
+
+
+def _give_back(blocks: list[Rows]) -> None:
+    """Allow the blocks' memory to be used again; nobody may look at them any more."""
+    for block in blocks:
+        buffer = block.bin.base
+        if buffer is not None and buffer.shape == (2, BUFFER + 1):
+            _buffers.append(buffer)
 
 
 _NONE = np.empty(0, np.int32)
@@ -295,6 +319,7 @@ def _joined(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
     length, bins, counts = (
         np.concatenate([_NONE, *(getattr(block, field) for block in blocks)]) for field in ("length", "bin", "count")
     )
+    _give_back(blocks)
     return Rows(length, bins, counts, names)
 
 

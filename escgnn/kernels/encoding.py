@@ -50,16 +50,16 @@ def tally(
     csr: Csr,
     walk: Walk,
     count: int,
-    tables: tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32]],
+    ball: NDArray[np.uint8],
+    tables: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
     histogram: NDArray[np.uint32],
-    labels: NDArray[np.uint32],
 ) -> int:
-    """Count edges and degrees of the labelled subgraph, and its nodes by code; return the place of the top degree.
+    """Count edges, nodes and degrees of the labelled subgraph; return the place of the top degree.
 
     Every edge is met from both ends.
     """
     code, nodes = walk
-    edge, ball, degree = tables
+    edge, joint, node, degree = tables
     top = 0
     for i in range(count):
         w = nodes[i]
@@ -74,20 +74,10 @@ def tally(
         found = min(found, degree.size - 1)
         histogram[degree[found]] += 1
         top = max(top, found)
-        labels[label] += 1
+        histogram[joint[label]] += 1
+        histogram[node[0, label]] += 1
+        histogram[node[1, label]] += 1
     return top
-
-
-@kernel
-def tally_labels(labels: NDArray[np.uint32], layout: Layout, histogram: NDArray[np.uint32]) -> None:
-    """Count nodes by label and by distance to each root; what was met twice is halved."""
-    for code in range(labels.size):
-        histogram[layout.joint[code]] += labels[code]
-        histogram[layout.node[0, code]] += labels[code]
-        histogram[layout.node[1, code]] += labels[code]
-        labels[code] = 0
-    for b in range(histogram.size):
-        histogram[b] >>= layout.shift[b]
 
 
 @kernel
@@ -131,7 +121,8 @@ def encode(
     num_nodes, num_bins = csr.indptr.size - 1, layout.swap.size
     code, nodes = np.zeros(num_nodes, np.int32), np.empty(num_nodes, np.int32)
     walk = Walk(code, nodes)
-    histogram, labels = np.zeros(num_bins + 1, np.uint32), np.zeros(layout.joint.size, np.uint32)
+    histogram = np.zeros(num_bins + 1, np.uint32)
+    tables = (layout.edge, layout.joint, layout.node, layout.degree)
     same = np.arange(num_bins).astype(np.int32)
     if anywhere is not None:
         balls = Balls(np.zeros((2, num_nodes), np.int32), np.empty((2, num_nodes), np.int32))
@@ -144,8 +135,9 @@ def encode(
         else:
             count, radius = label_any(csr, roots[i], layout.hops, layout.max_nodes, walk, balls)
         ball = layout.ball[radius]
-        top = tally(csr, walk, count, (layout.edge, ball, layout.degree), histogram, labels)
-        tally_labels(labels, layout, histogram)
+        top = tally(csr, walk, count, ball, tables, histogram)
+        for b in range(num_bins):
+            histogram[b] >>= layout.shift[b]
         if radius < layout.hops:
             histogram[layout.clipped[radius]] += 1
         if resistance is not None:

@@ -34,15 +34,42 @@ def count() -> int:
 
 
 def over_blocks(task: Callable[[int, int], T], total: int, block: int, threads: int | None = None) -> list[T]:
-    """Results of ``task(start, stop)`` over consecutive blocks of ``range(total)``, in order."""
-    threads = threads or count()
-    starts = range(0, total, block)
-    stops = [min(start + block, total) for start in starts]
-    if threads == 1 or len(stops) <= 1:
-        return [task(start, stop) for start, stop in zip(starts, stops, strict=True)]
+    """Results of ``task(start, stop)`` over consecutive blocks of ``range(total)``, in order.
+
+    The calling thread works, too, so that small jobs do not wait for another to wake up.
+    """
+    blocks = [(start, min(start + block, total)) for start in range(0, total, block)]
+    threads = min(threads or count(), len(blocks))
+    if threads <= 1:
+        return [task(*bounds) for bounds in blocks]
+    results: dict[int, T] = {}
+    errors: dict[int, BaseException] = {}
+    todo, taking = iter(range(len(blocks))), Lock()
+
+    def work() -> None:
+        while not errors:
+            with taking:
+                i = next(todo, None)
+            if i is None:
+                return
+            try:
+                results[i] = task(*blocks[i])
+            except BaseException as error:
+                errors[i] = error
+
+    helpers = [_shared_pool().submit(work) for _ in range(threads - 1)]
+    work()
+    for helper in helpers:
+        if not helper.cancel():  # it began
+            helper.result()
+    if errors:
+        raise errors[min(errors)]  # blocks are taken in order, so this is the first that fails, for any timing
+    return [results[i] for i in range(len(blocks))]
+
+
+def _shared_pool() -> ThreadPoolExecutor:
     global _pool
     with _lock:
         if _pool is None:
             _pool = ThreadPoolExecutor(count(), thread_name_prefix="escgnn")
-        pool = _pool
-    return list(pool.map(task, starts, stops))
+        return _pool

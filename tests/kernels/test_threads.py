@@ -21,8 +21,9 @@ def test_errors_reach_the_caller():
     def fail(start, stop):
         raise ValueError(f"block {start}")
 
-    with pytest.raises(ValueError, match="block 0"):
-        threads.over_blocks(fail, 10, 2, 2)
+    for workers in (1, 2, 4):
+        with pytest.raises(ValueError, match="block 0"):
+            threads.over_blocks(fail, 10, 2, workers)
 
 
 def test_several_python_threads_at_once():
