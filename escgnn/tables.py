@@ -111,10 +111,11 @@ def count_file(
 
     def results(chunk: Chunk) -> Iterator[Block]:
         graphs = chunk.graphs
-        if pattern is None:
-            counts = count_all(graphs)
-        else:
-            counts = count(graphs, pattern, per=per, induced=induced, orbit=orbit)[:, None]  # type: ignore[arg-type]
+        counts = (
+            count_all(graphs)
+            if pattern is None
+            else count(graphs, pattern, per=per, induced=induced, orbit=orbit)[:, None]  # type: ignore[arg-type]
+        )
         if per == "graph":
             where = np.empty((graphs.num_graphs, 0), np.int64)
             home = np.arange(graphs.num_graphs)

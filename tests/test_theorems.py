@@ -20,7 +20,18 @@ def verdicts():
 
 
 def test_every_statement_of_the_paper_is_there():
-    paper = {"rm:wl", "th:disab", "rm:de", "th:sub", "pro:sub", "rm:esc", "th:count", "th:count_ind", "th:iso", "th:reg"}
+    paper = {
+        "rm:wl",
+        "th:disab",
+        "rm:de",
+        "th:sub",
+        "pro:sub",
+        "rm:esc",
+        "th:count",
+        "th:count_ind",
+        "th:iso",
+        "th:reg",
+    }
     assert paper <= {*theorems.THEOREMS}
 
 

@@ -1,0 +1,26 @@
+"""What the docs and examples show is run as it stands."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("page", ["index", "counting", "wl"])
+def test_code_in_the_docs_runs(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)
+    assert blocks
+    exec("\n".join(blocks), {})
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_run(example, tmp_path):
+    result = subprocess.run(
+        [sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert [*tmp_path.rglob("*.png")]
