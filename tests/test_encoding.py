@@ -283,3 +283,21 @@ def test_repr_round_trips(encoding):
     again = eval(repr(encoding))
     assert repr(again) == repr(encoding)
     assert again.bins == encoding.bins
+
+
+def test_rows_stay_as_they_are_when_more_are_made():
+    """Buffers are used again; nothing that was returned may lie in one."""
+    encoding, graph, other = RootedEncoding(2, PARTS), graphs.petersen(), graphs.molecule_like(20)
+    pairs = [(0, 7), (3, 3), (1, 2)]
+    made = [
+        encoding.rows(graph),
+        encoding.node_rows(graph),
+        encoding.pairs(graph, pairs),
+        next(encoding.blocks(graph))[1],
+    ]
+    before = [(rows.bin.copy(), rows.count.copy()) for rows in made]
+    for _ in range(3):
+        encoding.rows(other), encoding.node_rows(other), encoding.pairs(other, pairs)
+    for rows, (bins, counts) in zip(made, before, strict=True):
+        assert_array_equal(rows.bin, bins)
+        assert_array_equal(rows.count, counts)
