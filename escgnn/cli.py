@@ -158,7 +158,7 @@ def progress_bar(title: str) -> Iterator["Progress"]:
 def render(summary: "Summary", pattern: str | None = None) -> None:
     """What a run over a file came to."""
     if summary.totals:
-        table = Table("pattern", "in all", "a graph", "a row", box=None, pad_edge=False)
+        table = Table("pattern", "sum", "mean a graph", "mean a row", box=None, pad_edge=False)
         for name, total in summary.totals.items():
             means = (total / max(summary.graphs, 1), total / max(summary.rows, 1))
             table.add_row(pattern or name, f"{total:,}", *(f"{mean:,.4g}" for mean in means))
