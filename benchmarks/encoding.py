@@ -126,7 +126,7 @@ def beside_the_limit(samples):
             encoding = RootedEncoding(hops, PARTS)
             lengths = np.empty(2 * union.num_edges, np.int32)
             bins, counts = (np.empty(2 * encoding.num_bins * union.num_edges + 1, np.int32) for _ in range(2))
-            job = (union.csr, union.edges, encoding._edge_layout, None, None, Output(lengths, bins, counts))
+            job = (union.csr, union.edges, *encoding._edge_tables, None, Output(lengths, bins, counts))
             limit = best_time(lambda hops=hops, union=union: bare_pass(union.csr, union.edges, hops))
             ours = best_time(lambda job=job: encode(*job))
             results[f"{name} h={hops}"] = ours / limit

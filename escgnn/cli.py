@@ -54,7 +54,9 @@ def encode(
     source: Annotated[Path | None, Input] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Parquet file to write.")] = None,
     hops: Annotated[int, typer.Option(help="Radius of the rooted subgraphs.")] = 2,
-    parts: Annotated[str, typer.Option(help="Histograms, by commas; also: resistance.")] = "degree,node,joint,edge",
+    parts: Annotated[
+        str, typer.Option(help="Histograms, by commas; also: resistance, wedge, triangle, path.")
+    ] = "degree,node,joint,edge",
     subgraph: Annotated[str, typer.Option(help="union, or balls as the authors' code has it.")] = "union",
     max_degree: Annotated[int, typer.Option(help="Degrees from here on share a bin.")] = 32,
     resistance_width: Annotated[float, typer.Option(help="Width of a resistance bin.")] = 0.5,

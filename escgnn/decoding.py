@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from escgnn.encoding import RootedEncoding, Rows
+from escgnn.encoding.bins import read_shape
 from escgnn.graphs import Graph, as_graph
 
 Counts = NDArray[np.int64]
@@ -39,6 +40,21 @@ class Reader:
         found = self._rows.bin == self._number[name]
         counts[self._owner[found]] = self._rows.count[found]
         return counts
+
+    def closing(self, part: str) -> Counts:
+        """Ways in which this part's paths close a cycle with the root: one end next to u, the other to v, no root inside.
+
+        A path on l nodes closes a cycle of l + 2; each such cycle through uv leaves one such path when u and v are taken
+        out, so nothing is counted twice.
+        """
+        weights = np.zeros(len(self._rows.bins), np.int64)
+        for name, b in self._number.items():
+            if name[0] == part:
+                labels = read_shape(name)[1]
+                if all(0 not in label for label in labels):
+                    first, last = labels[0], labels[-1]
+                    weights[b] = (first[0] == last[1] == 1) + (last[0] == first[1] == 1)
+        return np.bincount(self._owner, weights[self._rows.bin] * self._rows.count, len(self._rows)).astype(np.int64)
 
     def n(self, a: int, b: int, c: int, d: int) -> Counts:
         """Edges of the subgraph between labels (a, b) and (c, d), in either order."""
@@ -63,6 +79,7 @@ class Formula:
         graph: What its sum over all rooted edges is divided by.
         means: What an edge or a node stands for in the copies counted there.
         parts: The parts that are read; ``"node"`` may be replaced by ``"joint"``.
+        hops: The smallest radius at which it holds.
     """
 
     edge: Callable[[Reader], Counts]
@@ -70,6 +87,7 @@ class Formula:
     graph: int
     means: str
     parts: tuple[str, ...] = ("edge",)
+    hops: int = 1
 
 
 def _four_cycles(r: Reader) -> Counts:
@@ -87,6 +105,11 @@ FORMULAS: dict[tuple[str, bool], Formula] = {
     ("3-cycle", False): Formula(lambda r: r.n(0, 1, 1, 1), 2, 6, "edge and node on the cycle"),
     ("4-cycle", False): Formula(_four_cycles, 2, 8, "edge and node on the cycle"),
     ("4-cycle", True): Formula(lambda r: r.n(1, 2, 2, 1), 2, 8, "edge and node on the cycle"),
+    ("5-cycle", False): Formula(lambda r: r.closing("wedge"), 2, 10, "edge and node on the cycle", ("wedge",), hops=2),
+    ("6-cycle", False): Formula(lambda r: r.closing("path"), 2, 12, "edge and node on the cycle", ("path",), hops=2),
+    ("5-clique", False): Formula(
+        lambda r: r.bin("triangle", 1, 1, 1, 1, 1, 1), 4, 20, "edge and node in the clique", ("triangle",)
+    ),
     ("4-clique", False): Formula(lambda r: r.n(1, 1, 1, 1), 3, 12, "edge and node in the clique"),
     ("3-star", True): Formula(lambda r: r.n(0, 1, 1, 2), 2, 2, "u is the centre, v a leaf"),
     ("4-star", True): Formula(
@@ -123,7 +146,7 @@ def formula_for(pattern: str, *, induced: bool = False) -> Formula:
         return Formula(
             lambda r: _choose(r.degree("u") - 1, leaves - 1), leaves, leaves, "u is the centre, v a leaf", ("node",)
         )
-    if pattern in ("3-cycle", "4-clique"):
+    if pattern in ("3-cycle", "4-clique", "5-clique"):
         induced = False
     if pattern == "3-clique":
         return FORMULAS["3-cycle", False]
@@ -142,7 +165,8 @@ def decode(
     Args:
         graph: Anything that `graphs.as_graph` reads.
         encoding: The encoding to read; it is refused if it lacks what the formula needs.
-        pattern: 3-cycle, 4-cycle, 3-clique, 4-clique, k-star, 3-path, 4-path, tailed-triangle or chordal-cycle.
+        pattern: 3-cycle, 4-cycle, 3-clique, 4-clique, k-star, 3-path, 4-path, tailed-triangle or chordal-cycle; with
+            the parts beyond the paper also 5-cycle (wedge), 6-cycle (path) and 5-clique (triangle).
         per: ``"graph"``, ``"node"`` or ``"edge"`` (rooted, in the order of ``edge_index``); `Formula.means` says
             where the edge or node lies in the copies that are counted there.
         induced: Count induced copies: 3-cycle, 4-cycle, 4-clique, 3-star, 4-star or 3-path.
@@ -159,7 +183,7 @@ def decode(
         ends = _four_paths(graph, encoding)
         return ends if per == "node" else _per_graph(graph, ends) // 2
     formula = formula_for(pattern, induced=induced)
-    values = formula.edge(_read(graph, encoding, formula.parts, pattern))
+    values = formula.edge(_read(graph, encoding, formula.parts, pattern, formula.hops))
     values[graph.arc < 0] = 0
     if values.sum(dtype=np.float64) >= 2.0**63:
         raise OverflowError(f"{pattern}: there are more copies than int64 can count")
@@ -234,14 +258,16 @@ def _per_graph(graph: Graph, values: Counts) -> Counts:
     return np.diff(np.concatenate([[0], values.cumsum()])[graph.ptr])
 
 
-def _read(graph: Graph, encoding: RootedEncoding, parts: tuple[str, ...], what: str) -> Reader:
+def _read(graph: Graph, encoding: RootedEncoding, parts: tuple[str, ...], what: str, hops: int = 1) -> Reader:
     _check(encoding, parts, what)
-    rows = encoding.rows(graph)
-    if encoding.max_nodes is not None and Reader(rows).bin("clipped", 0).any():
-        raise ValueError(
-            f"encoding: {what} needs a radius of 1, but max_nodes={encoding.max_nodes} leaves some roots 0"
-        )
-    return Reader(rows)
+    if encoding.hops < hops:
+        raise ValueError(f"encoding: {what} needs hops >= {hops}; it has hops={encoding.hops}")
+    read = Reader(encoding.rows(graph))
+    for radius in range(hops if encoding.max_nodes is not None else 0):
+        if read.bin("clipped", radius).any():
+            clip = f"max_nodes={encoding.max_nodes} leaves some roots {radius}"
+            raise ValueError(f"encoding: {what} needs a radius of {hops}, but {clip}")
+    return read
 
 
 def _check(encoding: RootedEncoding, parts: tuple[str, ...], what: str) -> None:

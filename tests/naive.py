@@ -1,6 +1,7 @@
 """The encoding as SPEC'd, written for reading: networkx, dictionaries, one root at a time."""
 
 from collections import Counter
+from itertools import chain, combinations, product
 
 import networkx as nx
 import numpy as np
@@ -21,6 +22,9 @@ def resistance(graph, root):
     for i, node in enumerate(component):
         result[node] = green[i, i] + green[r, r] - 2 * green[i, r]
     return result
+
+
+flat = chain.from_iterable
 
 
 def row(graph, u, v, encoding):
@@ -46,6 +50,21 @@ def row(graph, u, v, encoding):
         for a, b in rooted.edges:
             first, second = sorted((label[a], label[b]))
             result["edge", *first, *second] += 1
+    if "wedge" in encoding.parts:
+        for y in rooted:
+            for x, z in combinations(rooted[y], 2):
+                ends = min((label[x], label[y], label[z]), (label[z], label[y], label[x]))
+                result["wedge", "closed" if rooted.has_edge(x, z) else "open", *flat(ends)] += 1
+    if "triangle" in encoding.parts:
+        for nodes in combinations(rooted, 3):
+            if all(rooted.has_edge(a, b) for a, b in combinations(nodes, 2)):
+                result["triangle", *flat(sorted(label[w] for w in nodes))] += 1
+    if "path" in encoding.parts:
+        for x, y in rooted.edges:
+            for w, z in product(set(rooted[x]) - {y}, set(rooted[y]) - {x}):
+                if w != z:
+                    nodes = [label[w], label[x], label[y], label[z]]
+                    result["path", *flat(min(nodes, nodes[::-1]))] += 1
     if "resistance" in encoding.parts:
         last = max(b[2] for b in encoding.bins if b[0] == "resistance")
         for name, root in (("u", u), ("v", v)):

@@ -58,6 +58,16 @@ def test_per_edge(pattern, induced):
         assert_array_equal(decoded, count(graph, pattern, per="edge", induced=induced, orbit=middle))
 
 
+@pytest.mark.parametrize("hops", [2, 3])
+@pytest.mark.parametrize("pattern", ["5-cycle", "6-cycle", "5-clique"])
+def test_beyond_the_paper(pattern, hops):
+    """What the paper's encoding cannot count, the parts wedge, path and triangle can."""
+    encoding = RootedEncoding(hops, ("wedge", "triangle", "path"))
+    for graph in some_graphs(120, 11 + hops):
+        for per in ("edge", "node", "graph"):
+            assert_array_equal(decode(graph, encoding, pattern, per=per), count(graph, pattern, per=per))
+
+
 @pytest.mark.parametrize("induced", [False, True])
 @pytest.mark.parametrize("leaves", [2, 3])
 def test_stars_by_centre_and_leaf(leaves, induced):
@@ -126,7 +136,10 @@ def test_every_formula_says_what_it_means():
         (RootedEncoding(1, ("edge",)), "5-star", {}, "encoding: 5-star needs the part 'node'"),
         (RootedEncoding(1, subgraph="balls"), "3-cycle", {}, "encoding: 3-cycle needs subgraph='union'"),
         (RootedEncoding(1, max_nodes=3), "3-cycle", {}, "encoding: 3-cycle needs a radius of 1, but max_nodes=3"),
-        (RootedEncoding(1), "5-cycle", {}, "pattern: .* does not tell '5-cycle'; it tells 3-cycle"),
+        (RootedEncoding(2), "5-cycle", {}, "encoding: 5-cycle needs the part 'wedge'"),
+        (RootedEncoding(1, ("wedge",)), "5-cycle", {}, "encoding: 5-cycle needs hops >= 2"),
+        (RootedEncoding(2, ("path",), max_nodes=5), "6-cycle", {}, "needs a radius of 2, but max_nodes=5"),
+        (RootedEncoding(1), "7-cycle", {}, "pattern: .* does not tell '7-cycle'; it tells 3-cycle"),
         (RootedEncoding(1), "5-star", {"induced": True}, "does not tell induced '5-star'"),
         (RootedEncoding(1), "3-path", {"per": "node"}, "per: .*middle edge"),
         (RootedEncoding(1), "4-path", {"per": "edge"}, "per: 4-paths"),

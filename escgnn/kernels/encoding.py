@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
 from escgnn.kernels.graphs import Csr
+from escgnn.kernels.motifs import Motifs, tally_paths, tally_triples
 from escgnn.kernels.resistance import resistances
 from escgnn.kernels.rooted import Balls, Walk, label_adjacent, label_any
 
@@ -111,6 +112,7 @@ def encode(
     roots: NDArray[np.int64],
     layout: Layout,
     resistance: Resistance | None,
+    motifs: Motifs | None,
     anywhere: bool | None,
     output: Output,
 ) -> int:
@@ -128,6 +130,8 @@ def encode(
         balls = Balls(np.zeros((2, num_nodes), np.int32), np.empty((2, num_nodes), np.int32))
     if resistance is not None:
         place = np.empty(num_nodes, np.int32)
+    if motifs is not None:
+        mark = np.zeros(num_nodes, np.int32)
     end = 0
     for i in range(roots.shape[0]):
         if anywhere is None:
@@ -136,6 +140,11 @@ def encode(
             count, radius = label_any(csr, roots[i], layout.hops, layout.max_nodes, walk, balls)
         ball = layout.ball[radius]
         top = tally(csr, walk, count, ball, tables, histogram)
+        if motifs is not None:
+            if motifs.wedge.size or motifs.triangle.size:
+                tally_triples(csr, walk, count, ball, motifs, mark, histogram)
+            if motifs.path.size:
+                tally_paths(csr, walk, count, ball, motifs, histogram)
         for b in range(num_bins):
             histogram[b] >>= layout.shift[b]
         if radius < layout.hops:

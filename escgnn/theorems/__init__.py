@@ -79,6 +79,11 @@ THEOREMS = {
             erratum=True,
         ),
         Theorem(
+            "ladder",
+            "Beyond the paper: labelled paths on l nodes count (l+2)-cycles, for l = 1 to 4, and labelled triangles 5-cliques.",
+            encoding.ladder,
+        ),
+        Theorem(
             "fig:ESC-GNN",
             "The published code's subgraph is not the paper's.",
             encoding.balls_miss_figure_1,

@@ -25,7 +25,8 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     Args:
         hops: Radius :math:`h`, at least 1.
         parts: Histograms to keep, in this order: ``"degree"``, ``"node"``, ``"joint"``, ``"edge"``,
-            ``"resistance"``. Dropping one gives a row of ``tab:count_ab``.
+            ``"resistance"``; beyond the paper ``"wedge"``, ``"triangle"``, ``"path"`` (see `RootedEncoding`). Dropping one
+            gives a row of ``tab:count_ab``.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph, ``"balls"`` those within one of the two
             balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.

@@ -9,23 +9,31 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement, product
 from math import isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from escgnn.encoding.bins import (
+    Bin,
+    Label,
+    Settings,
+    edge_codes,
+    layout,
+    motif_tables,
+    names,
+    pair_codes,
+    resistance_table,
+)
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels import threads as pool
 from escgnn.kernels.encoding import Layout, Output, Resistance, encode, link_columns, scatter
+from escgnn.kernels.motifs import Motifs
 from escgnn.kernels.resistance import MAX_CORE
 
-PARTS = ("degree", "node", "joint", "edge", "resistance")
+PARTS = ("degree", "node", "joint", "edge", "resistance", "wedge", "triangle", "path")
 SUBGRAPHS = ("union", "balls")
-
-Bin = tuple[str | int, ...]
-Label = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,9 @@ class RootedEncoding:
         hops: Radius :math:`h`, at least 1.
         parts: Histograms to keep, in this order. ``"degree"``: nodes by degree inside the subgraph. ``"node"``: nodes
             by distance to u and, apart, to v. ``"joint"``: nodes by label. ``"edge"``: edges by the labels of their
-            ends. ``"resistance"``: nodes by resistance distance to u and, apart, to v, inside the subgraph.
+            ends. ``"resistance"``: nodes by resistance distance to u and, apart, to v, inside the subgraph. Beyond the
+            paper: ``"wedge"``, ``"triangle"`` and ``"path"``: 2-paths (open or closed), triangles and 3-paths by the labels
+            of their nodes.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph. ``"balls"`` keeps those within one of the
             two balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -110,20 +120,18 @@ class RootedEncoding:
         )
 
     @cached_property
+    def _settings(self) -> Settings:
+        return Settings(self.hops, self.parts, self.subgraph, self.max_degree, self.resistance_width, self.max_nodes)
+
+    @cached_property
     def bins(self) -> tuple[Bin, ...]:
         """Name of every bin that an edge or a node (v, v) can have."""
-        labels = [label for m in range(self.hops + 1) for label in ((m, m), (m, m + 1), (m + 1, m))]
-        bins = [name for part in self.parts for name in self._names(part, labels)]
-        if self.max_nodes is not None:
-            bins += [("clipped", radius) for radius in range(self.hops)]
-        return tuple(bins)
+        return tuple(names(self._settings, [*edge_codes(self.hops).values()]))
 
     @cached_property
     def pair_bins(self) -> tuple[Bin, ...]:
         """The same, followed by the labels that only roots that are not adjacent can give."""
-        labels = list(product(range(self.hops + 2), range(self.hops + 2)))[:-1]  # one root is within reach
-        names = dict.fromkeys(name for part in self.parts for name in self._names(part, labels))
-        return tuple(dict.fromkeys((*self.bins, *names)))
+        return tuple(dict.fromkeys((*self.bins, *names(self._settings, [*pair_codes(self.hops).values()]))))
 
     @property
     def num_bins(self) -> int:
@@ -199,83 +207,32 @@ class RootedEncoding:
                 roots = np.repeat(np.arange(start, min(start + size, graph.num_nodes)), 2).reshape(-1, 2)
                 yield roots, _forward(self._encode(graph, roots, None), self.bins)
 
-    def _names(self, part: str, labels: list[Label]) -> list[Bin]:
-        """The bins of one part, given the labels that nodes can have."""
-        if part == "degree":
-            return [("degree", d) for d in range(self.max_degree + 1)]
-        if part == "node":
-            return [("node", root, d) for root in "uv" for d in range(self.hops + 2)]
-        if part == "joint":
-            return [("joint", *label) for label in sorted(labels)]
-        if part == "edge":
-            return [
-                ("edge", *p, *q)
-                for p, q in combinations_with_replacement(sorted(labels), 2)
-                if abs(p[0] - q[0]) <= 1 and abs(p[1] - q[1]) <= 1 and p[0] + q[0] and p[1] + q[1]
-            ]
-        last = int((self.hops + 1) / self.resistance_width + 1e-6)  # no resistance of an edge's subgraph exceeds h + 1
-        return [("resistance", root, b) for root in "uv" for b in range(last + 1)]
+    @cached_property
+    def _edge_tables(self) -> tuple[Layout, Resistance | None, Motifs | None]:
+        return self._tables(edge_codes(self.hops), self.bins)
 
     @cached_property
-    def _edge_layout(self) -> Layout:
-        nearest = ((1, (0, 1)), (2, (1, 0)), (3, (0, 0)))
-        labels = {4 * m + near: (m + a, m + b) for m in range(self.hops + 1) for near, (a, b) in nearest}
-        return self._layout(labels, self.bins)
+    def _pair_tables(self) -> tuple[Layout, Resistance | None, Motifs | None]:
+        return self._tables(pair_codes(self.hops), self.pair_bins)
 
-    @cached_property
-    def _pair_layout(self) -> Layout:
-        labels = {1 + (self.hops + 2) * a + b: (a, b) for a, b in product(range(self.hops + 2), repeat=2)}
-        return self._layout(labels, self.pair_bins)
-
-    @cached_property
-    def _resistance(self) -> Resistance | None:
-        """Bins of nodes by resistance, the same in both layouts."""
-        bins = [[b for b, name in enumerate(self.bins) if name[:2] == ("resistance", root)] for root in "uv"]
-        return Resistance(np.array(bins, np.int32), self.resistance_width) if bins[0] else None
-
-    def _layout(self, labels: dict[int, Label], bins: tuple[Bin, ...]) -> Layout:
-        """Lookup tables from what the kernel meets to bins; ``labels`` says what its codes mean."""
-        number = {name: b for b, name in enumerate(bins)}
-        codes = max(labels) + 1
-
-        def lookup(*name: str | int) -> int:
-            return number.get(name, len(bins))
-
-        joint, node = np.full(codes, len(bins), np.int32), np.full((2, codes), len(bins), np.int32)
-        edge = np.full((codes, codes), len(bins), np.int32)
-        ball = np.zeros((self.hops + 1, codes), np.uint8)
-        for code, (a, b) in labels.items():
-            joint[code] = lookup("joint", a, b)
-            node[:, code] = lookup("node", "u", a), lookup("node", "v", b)
-            for radius in range(self.hops + 1):
-                ball[radius, code] = 3 if self.subgraph == "union" else (a <= radius) + 2 * (b <= radius)
-            for other, label in labels.items():
-                edge[code, other] = lookup("edge", *min((a, b), label), *max((a, b), label))
-        return Layout(
-            hops=self.hops,
-            max_nodes=np.iinfo(np.int64).max if self.max_nodes is None else self.max_nodes,
-            joint=joint,
-            node=node,
-            edge=edge,
-            ball=ball,
-            degree=np.array([lookup("degree", d) for d in range(self.max_degree + 1)], np.int32),
-            clipped=np.array([lookup("clipped", radius) for radius in range(self.hops)], np.int32),
-            shift=np.array([*(name[0] == "edge" for name in bins), 0], np.uint32),
-            swap=np.array([number[_mirror(name)] for name in bins], np.int32),
-        )
+    def _tables(
+        self, codes: dict[int, Label], bins: tuple[Bin, ...]
+    ) -> tuple[Layout, Resistance | None, Motifs | None]:
+        settings = self._settings
+        return layout(settings, codes, bins), resistance_table(settings, bins), motif_tables(settings, codes, bins)
 
     def _encode(
         self, graph: Graph, roots: NDArray[np.int64], threads: int | None, *, anywhere: bool = False
     ) -> list[Rows]:
         """Blocks of rows, those of (u, v) and (v, u) alternately, for every root."""
-        layout = self._pair_layout if anywhere else self._edge_layout
-        room = 2 * layout.swap.size
+        tables = self._pair_tables if anywhere else self._edge_tables
+        room = 2 * tables[0].swap.size
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
             bins, counts = _borrow(room * (stop - start) + 1)
             output = Output(lengths, bins, counts)
-            used = encode(graph.csr, roots[start:stop], layout, self._resistance, anywhere or None, output)
+            used = encode(graph.csr, roots[start:stop], *tables, anywhere or None, output)
             if used < 0:
                 u, v = roots[start - 1 - used].tolist()
                 raise ValueError(
@@ -328,19 +285,6 @@ def _forward(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
     rows = _joined(blocks, names)
     keep = np.repeat(np.arange(len(rows)) % 2 == 0, rows.length)
     return Rows(rows.length[::2].copy(), rows.bin[keep], rows.count[keep], names)
-
-
-def _mirror(name: Bin) -> Bin:
-    """The bin of (v, u) that counts what this bin of (u, v) counts."""
-    part, *rest = name
-    if part in ("node", "resistance"):
-        return part, {"u": "v", "v": "u"}[str(rest[0])], rest[1]
-    if part == "joint":
-        return part, rest[1], rest[0]
-    if part == "edge":
-        a, b, c, d = rest
-        return part, *min((b, a), (d, c)), *max((b, a), (d, c))
-    return name
 
 
 def _at_least(argument: str, value: Any, least: int) -> int:
