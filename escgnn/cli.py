@@ -4,23 +4,15 @@ Everything heavy is imported inside the commands, so that ``escgnn --help`` answ
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from escgnn import __version__
-
-if TYPE_CHECKING:
-    from escgnn.tables import Progress, Summary
-    from escgnn.theorems import Verdict
+from escgnn import __version__, terminal
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-console = Console()
 
 Input = typer.Argument(
     metavar="INPUT",
@@ -45,7 +37,7 @@ def main() -> None:
 def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
     """Graph neural networks that provably count substructures, at the cost of message passing."""
     if version:
-        console.print(__version__)
+        terminal.console.print(__version__)
         raise typer.Exit
 
 
@@ -79,15 +71,15 @@ def encode(
         max_nodes=max_nodes,
     )
     if describe:
-        render_bins(encoding.bins)
+        terminal.show_bins(encoding.bins)
         return
     if source is None or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
     from escgnn.tables import encode_file
 
-    with progress_bar(f"encoding {source.name}") as progress:
+    with terminal.progress_bar(f"encoding {source.name}") as progress:
         summary = encode_file(source, output, encoding, smiles=smiles, strict=strict, progress=progress)
-    render(summary)
+    terminal.show_summary(summary)
 
 
 @app.command()
@@ -110,7 +102,7 @@ def count(
 
     if everything == (pattern is not None):
         raise typer.BadParameter("give either --pattern or --all")
-    with progress_bar(f"counting in {source.name}") as progress:
+    with terminal.progress_bar(f"counting in {source.name}") as progress:
         summary = count_file(
             source,
             output,
@@ -122,7 +114,7 @@ def count(
             strict=strict,
             progress=progress,
         )
-    render(summary, pattern)
+    terminal.show_summary(summary, pattern)
 
 
 @app.command()
@@ -139,62 +131,32 @@ def theory(
         raise typer.BadParameter("the docs hold all statements; leave the labels out")
     verdicts = []
     for verdict in theorems.iterate(labels or ()):
-        render_verdict(verdict)
+        terminal.show_verdict(verdict)
         verdicts.append(verdict)
     pictures = write_pictures(verdicts, output) if docs is None else {"docs": write_docs(verdicts, docs)}
     for paths in pictures.values():
-        console.print(*(f"written to {path}" for path in paths), sep="\n", highlight=False)
+        terminal.console.print(*(f"written to {path}" for path in paths), sep="\n", highlight=False)
 
 
-@contextmanager
-def progress_bar(title: str) -> Iterator["Progress"]:
-    """A bar on the terminal that follows the bytes read."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+@app.command("datasets")
+def list_datasets(
+    name: Annotated[str | None, typer.Argument(help="Verify this one and print its statistics.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder to look for raw files in first.")] = None,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="The paper's tables about its datasets, beside ours.")
+    ] = False,
+) -> None:
+    """List the benchmarks, whether they are here, and what is in them."""
+    from escgnn import datasets
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda read, total: bar.update(task, completed=read, total=total)
-
-
-def render(summary: "Summary", pattern: str | None = None) -> None:
-    """What a run over a file came to."""
-    if summary.totals:
-        table = Table("pattern", "sum", "mean a graph", "mean a row", box=None, pad_edge=False)
-        for name, total in summary.totals.items():
-            means = (total / max(summary.graphs, 1), total / max(summary.rows, 1))
-            table.add_row(pattern or name, f"{total:,}", *(f"{mean:,.4g}" for mean in means))
-        console.print(table)
-    table = Table("graphs", "edges", "rows", "bad rows", "seconds", "graphs/s", "MB", box=None, pad_edge=False)
-    table.add_row(
-        f"{summary.graphs:,}",
-        f"{summary.edges:,}",
-        f"{summary.rows:,}",
-        f"{summary.rejected:,}",
-        f"{summary.seconds:.1f}",
-        f"{summary.graphs / summary.seconds:,.0f}",
-        f"{summary.output.stat().st_size / 1e6:.1f}",
-    )
-    console.print(table)
-    console.print(f"written to {summary.output}", highlight=False)
-    if summary.rejects is not None:
-        console.print(f"bad rows are listed in {summary.rejects}", highlight=False, style="yellow")
-
-
-def render_verdict(verdict: "Verdict") -> None:
-    """A statement, its outcome, and what was seen."""
-    colour = {"holds": "green", "holds with a correction": "yellow", "fails": "red"}[verdict.finding.outcome]
-    head = f"[bold]{verdict.theorem.label}[/]  [{colour}]{verdict.finding.outcome}[/]  [dim]{verdict.seconds:.1f} s[/]"
-    console.print(head, highlight=False)
-    console.print(f"  [italic]{verdict.theorem.statement}[/]\n  {verdict.finding.text}\n", highlight=False)
-
-
-def render_bins(bins: tuple[tuple[str | int, ...], ...]) -> None:
-    """Every bin's number, part and label."""
-    table = Table("bin", "part", "label", box=None, pad_edge=False)
-    for number, (part, *label) in enumerate(bins):
-        table.add_row(str(number), str(part), ", ".join(map(str, label)))
-    console.print(table)
+    if name is not None:
+        terminal.show_verification(datasets.verify(name, root))
+        if tables:
+            terminal.show_substructures(name, datasets.substructure_table(name, root))
+    elif tables:
+        terminal.show_sizes(datasets.size_table(root))
+    else:
+        terminal.show_datasets(datasets.listing(root))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,15 @@ ALLOWED = {
     "pictures": "graphs encoding",
     "theorems": "graphs files encoding counting wl decoding pictures",
     "tables": "__init__ files encoding counting",
-    "cli": "__init__ encoding counting tables theorems",
+    "metrics": "",
+    "store": "kernels graphs files",
+    "loader": "kernels graphs store",
+    "datasets": "graphs files counting metrics store",
+    "layers": "",
+    "models": "layers",
+    "training": "graphs files encoding transforms pictures metrics store loader datasets layers models __init__",
+    "terminal": "datasets tables theorems",
+    "cli": "__init__ encoding counting tables theorems datasets terminal",
 }
 TORCH_FREE = {
     "kernels",

@@ -77,6 +77,15 @@ def test_theory_prints_verdicts_and_draws(escgnn, tmp_path):
     assert (tmp_path / "theory" / "th-iso.png").exists()
 
 
+def test_datasets_are_listed_and_verified(escgnn, tmp_path, monkeypatch):
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ESCGNN_DATA", "")
+    assert "counting-random" in escgnn("datasets")
+    printed = escgnn("datasets", "csl")
+    assert "41.000" in printed
+    assert "82.000" in printed
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -94,6 +103,7 @@ def test_theory_prints_verdicts_and_draws(escgnn, tmp_path):
         (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-cycle", "--per", "nodes"], "per: 'nodes'"),
         (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-path", "--per", "node", "--orbit", "x"], "orbit: 'x'"),
         (["theory", "th:isomorphic"], "did you mean th:iso?"),
+        (["datasets", "zinc12k"], "zinc-12k"),
     ],
 )
 def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):

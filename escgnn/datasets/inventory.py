@@ -1,0 +1,81 @@
+"""Which datasets there are, whether they are here, and whether they are what they should be."""
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from escgnn.datasets.bundle import Statistics
+from escgnn.datasets.loading import entry_of, load
+from escgnn.datasets.raw import digest, find, is_accepted
+from escgnn.datasets.registry import ENTRIES, Size
+from escgnn.metrics import Task
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One dataset in a list: its published size, and whether it can be had without a network."""
+
+    name: str
+    size: Size
+    task: Task
+    source: str
+    present: bool
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """One raw file: its hash, None if it is not there, the known one, and whether it may be used."""
+
+    path: str
+    sha256: str | None
+    known: str | None
+    good: bool
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a look at a dataset found; without statistics if its files are missing or refused."""
+
+    name: str
+    folder: Path | None
+    files: tuple[FileCheck, ...]
+    published: Size
+    statistics: Statistics | None
+
+    @property
+    def good(self) -> bool:
+        """Whether the dataset loads and has the published size, averages to the decimals given."""
+        found, known = self.statistics, self.published
+        return found is not None and (
+            found.graphs == known.graphs
+            and abs(found.nodes - known.nodes) < 0.06
+            and abs(found.edges - known.edges) < 0.06
+        )
+
+
+def listing(root: str | PathLike[str] | None = None) -> list[Listing]:
+    """Every dataset, without reading any."""
+    return [
+        Listing(
+            entry.name,
+            entry.size,
+            entry.task,
+            entry.source,
+            find(entry, root) is not None or all(file.optional for file in entry.files),
+        )
+        for entry in ENTRIES.values()
+    ]
+
+
+def verify(name: str, root: str | PathLike[str] | None = None) -> Verification:
+    """The checksums of a dataset's files, and its statistics after loading; nothing is downloaded."""
+    entry = entry_of(name)
+    folder = find(entry, root)
+    checks = []
+    for file in entry.files:
+        path = folder and folder / file.path
+        value = digest(path) if path and path.is_file() else None
+        good = bool(folder and value and is_accepted(file, value, folder)) or (value is None and file.optional)
+        checks.append(FileCheck(file.path, value, file.sha256, good))
+    usable = all(check.good for check in checks)
+    return Verification(name, folder, tuple(checks), entry.size, load(name, root).statistics if usable else None)

@@ -1,0 +1,238 @@
+"""A user's own data: a table of SMILES with targets, or a file of graphs with a table of labels."""
+
+import hashlib
+import importlib.metadata
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.datasets.bundle import DatasetBundle, Feature, Split
+from escgnn.datasets.cache import cached
+from escgnn.datasets.molecules import FEATURES, FeatureSet, pack, reader
+from escgnn.datasets.raw import DatasetError, digest
+from escgnn.datasets.reading import from_members
+from escgnn.datasets.sheets import Sheet, extension, read_sheet
+from escgnn.datasets.splits import FRACTIONS, labelled_split, random_split, scaffold_split
+from escgnn.files import GraphFile, Rejected
+from escgnn.files.chunks import rejected as shortened
+from escgnn.files.sources import TextSource
+from escgnn.metrics import Direction, Kind, Task
+from escgnn.store import GraphStore
+
+METRICS: dict[Kind, tuple[str, Direction]] = {
+    "regression": ("mae", "min"),
+    "binary": ("rocauc", "max"),
+    "multiclass": ("accuracy", "max"),
+    "multilabel": ("rocauc", "max"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What to make of a user's files.
+
+    Attributes:
+        targets: Columns to predict. An empty cell is an unknown value; a graph without any known one is left out.
+        smiles: Column with the SMILES, if it is not called smiles.
+        labels: Table with the targets, where the first file does not hold them. Its column ``graph`` says which graph is
+            meant: by its name in an edge list, else by the number of its row or line, from 0, headers and blank lines
+            not counted.
+        split: ``"random"``; ``"scaffold"``, for molecules; ``"column:NAME"``, a column beside the targets that says
+            train, valid or test; or ``"file:PATH"``, a table with the columns ``graph`` and ``split``.
+        features: Feature set of molecules, ``"ogb"`` or ``"zinc"``.
+        kind: Kind of task. By default binary or multilabel if all values are 0 or 1, else regression.
+        seed: For a random split.
+        fractions: Sizes of the parts of a random or scaffold split.
+    """
+
+    targets: Sequence[str]
+    smiles: str | None = None
+    labels: str | None = None
+    split: str = "random"
+    features: FeatureSet = "ogb"
+    kind: Kind | None = None
+    seed: int = 0
+    fractions: tuple[float, float, float] = FRACTIONS
+
+    def __post_init__(self) -> None:
+        if isinstance(self.targets, str) or not self.targets:
+            raise ValueError(f"targets: {self.targets!r}; expected a list of columns")
+        method, _, detail = self.split.partition(":")
+        if bool(detail) != (method in ("column", "file")) or method not in ("random", "scaffold", "column", "file"):
+            raise ValueError(f'split: {self.split!r}; expected "random", "scaffold", "column:NAME" or "file:PATH"')
+        if self.kind is not None and self.kind not in METRICS:
+            raise ValueError(f"kind: {self.kind!r}; expected one of {', '.join(METRICS)}")
+        if len(self.fractions) != 3 or min(self.fractions) < 0 or abs(sum(self.fractions) - 1) > 1e-9:
+            raise ValueError(f"fractions: {self.fractions}; expected three that add up to 1")
+
+
+class Member(NamedTuple):
+    """One graph: what the labels call it, where it stands in its file, and its arrays."""
+
+    id: str
+    line: int
+    text: str
+    graph: Any
+
+
+def load_table(path: Path, options: TableOptions) -> DatasetBundle:
+    """Graphs and targets from a user's files; rows that cannot be used are listed in ``rejected``, with reasons.
+
+    Args:
+        path: A table (.csv, .tsv, .parquet) with a column of SMILES, lines of SMILES (.smi), or graphs as graph6 lines or
+            edge list: whatever `escgnn.files.GraphFile` reads.
+        options: The rest.
+
+    Raises:
+        ValueError: A column is missing, no graph can be used, or a file is damaged.
+        OSError: A file cannot be opened.
+    """
+    others = (options.labels, options.split.partition("file:")[2])
+    digests = [digest(file) for file in (path, *(Path(other) for other in others if other))]
+    sha256 = hashlib.sha256(" ".join(digests).encode()).hexdigest()
+    settings = {**asdict(options), "file": path.name, "rdkit": _rdkit_version()}
+    return cached(sha256, settings, path.name.split(".")[0], lambda: _build(path, options, sha256))
+
+
+def _build(path: Path, options: TableOptions, sha256: str) -> DatasetBundle:
+    rejected: list[Rejected] = []
+    members, is_molecule = _read_members(path, options, rejected)
+    column = options.split.partition("column:")[2]
+    wanted = [*options.targets, *([column] if column else [])]
+    if options.labels:
+        sheet = read_sheet(Path(options.labels), ["graph", *wanted])
+        answers = {name: row for row, name in enumerate(sheet.cells["graph"])}
+        if len(answers) < len(sheet.cells["graph"]):
+            twice = Counter(sheet.cells["graph"]).most_common(1)[0][0]
+            raise ValueError(f"labels: {options.labels} has several rows for graph {twice}")
+    else:
+        sheet = read_sheet(path, wanted)
+        answers = {str(record): row for row, record in enumerate(sheet.records)}
+    y, task, problems = _read_targets(sheet, options)
+    kept = []
+    for member in members:
+        row = answers.get(member.id)
+        reason = "it has no row in the table of labels" if row is None else problems.get(row)
+        if reason:
+            rejected.append(shortened(member.line, member.text, reason))
+        else:
+            kept.append(member)
+    if not kept:
+        raise DatasetError(f"{path}: no graph can be used; {len(rejected)} rows are bad, such as {rejected[:1]}")
+    rows = [answers[member.id] for member in kept]
+    graphs, features = _pack(kept, options.features if is_molecule else None)
+    return DatasetBundle(
+        path.name,
+        graphs.with_fields(graph={"y": y[rows]}),
+        task,
+        features,
+        labelled_split(sheet.cells[column][row] for row in rows) if column else _split(kept, options, is_molecule),
+        rejected=tuple(sorted(rejected, key=lambda row: row.line)),
+        source=str(path),
+        sha256=sha256,
+    )
+
+
+def _read_members(path: Path, options: TableOptions, rejected: list[Rejected]) -> tuple[list[Member], bool]:
+    """The graphs of the file, and whether they are molecules."""
+    file = GraphFile(path, smiles=options.smiles, on_reject=rejected.append)
+    is_table = extension(path) in (".csv", ".tsv", ".parquet") and file.format == "smiles"
+    if not is_table and not options.labels:
+        raise ValueError(f'labels: {path} holds graphs and no targets; give a table with them as labels="..."')
+    if is_table:
+        sheet = read_sheet(path, [options.smiles or "smiles"])
+        rejected += sheet.rejected
+        (column,) = sheet.cells.values()
+        return [*_molecules(zip(sheet.records, sheet.lines, column, strict=True), options.features, rejected)], True
+    if file.format == "smiles":
+        lines = enumerate(TextSource(path).records())
+        rows = ((record, row.line, row.cells[0].split()[0]) for record, row in lines)  # a name may follow
+        return [*_molecules(rows, options.features, rejected)], True
+    members: list[Member] = []
+    for chunk in file:
+        ptr, edges = chunk.graphs.ptr, chunk.graphs.edges
+        cuts = np.searchsorted(edges[:, 0], ptr)
+        for i, name in enumerate(map(str, chunk.ids.to_pylist())):
+            graph = int(ptr[i + 1] - ptr[i]), edges[cuts[i] : cuts[i + 1]] - ptr[i]
+            members.append(Member(name, len(members) + 1, f"graph {name}", graph))
+    return members, False
+
+
+def _molecules(
+    rows: Iterable[tuple[int, int, str]], features: FeatureSet, rejected: list[Rejected]
+) -> Iterator[Member]:
+    read = reader(features)
+    for record, line, smiles in rows:
+        try:
+            yield Member(str(record), line, smiles, read(smiles))
+        except ValueError as error:
+            rejected.append(shortened(line, smiles, str(error)))
+
+
+def _pack(members: list[Member], features: FeatureSet | None) -> tuple[GraphStore, dict[str, Feature]]:
+    graphs = [member.graph for member in members]
+    return (pack(graphs, features), FEATURES[features]) if features else (from_members(graphs), {})
+
+
+def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
+    """The values, the task, and the rows without values with the reason."""
+    columns = [sheet.cells[name] for name in options.targets]
+    if options.kind == "multiclass":
+        if len(columns) > 1:
+            raise ValueError(f"targets: {len(columns)} columns; a multiclass task has one")
+        classes = sorted({cell for cell in columns[0] if cell}, key=_natural)
+        number = {name: i for i, name in enumerate(classes)}
+        chosen = np.array([[number.get(cell, -1)] for cell in columns[0]], np.int64)
+        task = Task("graph", "multiclass", *METRICS["multiclass"], tuple(options.targets), len(classes))
+        return chosen, task, dict.fromkeys(np.flatnonzero(chosen < 0).tolist(), "no target has a value")
+    y = np.full((len(columns[0]), len(columns)), np.nan, np.float32)
+    problems: dict[int, str] = {}
+    for place, (name, cells) in enumerate(zip(options.targets, columns, strict=True)):
+        for row, cell in enumerate(cells):
+            try:
+                y[row, place] = float(cell) if cell else math.nan
+            except ValueError:
+                problems[row] = f"{name}: {cell[:30]!r} is not a number"
+    for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
+        problems.setdefault(row, "no target has a value")
+    kind = options.kind or _guess(y)
+    return y, Task("graph", kind, *METRICS[kind], tuple(options.targets)), problems
+
+
+def _guess(y: NDArray[np.float32]) -> Kind:
+    if not np.isin(y[~np.isnan(y)], (0, 1)).all():
+        return "regression"
+    return "binary" if y.shape[1] == 1 else "multilabel"
+
+
+def _natural(name: str) -> tuple[float, str]:
+    """Numbers in their order, then other names."""
+    try:
+        return float(name), name
+    except ValueError:
+        return math.inf, name
+
+
+def _split(members: list[Member], options: TableOptions, is_molecule: bool) -> Split:
+    if options.split == "random":
+        return random_split(len(members), options.fractions, options.seed)
+    if options.split == "scaffold":
+        if not is_molecule:
+            raise ValueError("split: scaffolds are of molecules; these graphs are not read from SMILES")
+        return scaffold_split([member.text for member in members], options.fractions)
+    sheet = read_sheet(Path(options.split.removeprefix("file:")), ["graph", "split"])
+    part = dict(zip(sheet.cells["graph"], sheet.cells["split"], strict=True))
+    return labelled_split(part.get(member.id, "") for member in members)
+
+
+def _rdkit_version() -> str:
+    try:
+        return importlib.metadata.version("rdkit")
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,129 @@
+"""What commands print: tables, progress bars and plain words."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:  # so that help is printed without loading what it is about
+    from escgnn.datasets import Listing, SizeRow, SubstructureRow, Verification
+    from escgnn.tables import Progress, Summary
+    from escgnn.theorems import Verdict
+
+console = Console()
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator["Progress"]:
+    """A bar on the terminal that follows the bytes read."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda read, total: bar.update(task, completed=read, total=total)
+
+
+def show_summary(summary: "Summary", pattern: str | None = None) -> None:
+    """What a run over a file came to."""
+    if summary.totals:
+        table = Table("pattern", "sum", "mean a graph", "mean a row", box=None, pad_edge=False)
+        for name, total in summary.totals.items():
+            means = (total / max(summary.graphs, 1), total / max(summary.rows, 1))
+            table.add_row(pattern or name, f"{total:,}", *(f"{mean:,.4g}" for mean in means))
+        console.print(table)
+    table = Table("graphs", "edges", "rows", "bad rows", "seconds", "graphs/s", "MB", box=None, pad_edge=False)
+    table.add_row(
+        f"{summary.graphs:,}",
+        f"{summary.edges:,}",
+        f"{summary.rows:,}",
+        f"{summary.rejected:,}",
+        f"{summary.seconds:.1f}",
+        f"{summary.graphs / summary.seconds:,.0f}",
+        f"{summary.output.stat().st_size / 1e6:.1f}",
+    )
+    console.print(table)
+    console.print(f"written to {summary.output}", highlight=False)
+    if summary.rejects is not None:
+        console.print(f"bad rows are listed in {summary.rejects}", highlight=False, style="yellow")
+
+
+def show_verdict(verdict: "Verdict") -> None:
+    """A statement, its outcome, and what was seen."""
+    colour = {"holds": "green", "holds with a correction": "yellow", "fails": "red"}[verdict.finding.outcome]
+    head = f"[bold]{verdict.theorem.label}[/]  [{colour}]{verdict.finding.outcome}[/]  [dim]{verdict.seconds:.1f} s[/]"
+    console.print(head, highlight=False)
+    console.print(f"  [italic]{verdict.theorem.statement}[/]\n  {verdict.finding.text}\n", highlight=False)
+
+
+def show_bins(bins: tuple[tuple[str | int, ...], ...]) -> None:
+    """Every bin's number, part and label."""
+    table = Table("bin", "part", "label", box=None, pad_edge=False)
+    for number, (part, *label) in enumerate(bins):
+        table.add_row(str(number), str(part), ", ".join(map(str, label)))
+    console.print(table)
+
+
+def show_datasets(rows: "Sequence[Listing]") -> None:
+    """Every dataset, its size, what is asked of it, and whether it is here."""
+    table = Table("name", "graphs", "nodes", "edges", "task", "metric", "here", box=None, pad_edge=False)
+    if console.width > 100:
+        table.add_column("from", no_wrap=True, overflow="ellipsis", max_width=console.width - 80)
+    for row in rows:
+        size, task = row.size, row.task
+        table.add_row(
+            row.name,
+            f"{size.graphs:,}",
+            f"{size.nodes:.1f}",
+            f"{size.edges:.1f}",
+            f"{task.level} {task.kind}",
+            f"{task.metric} {'↓' if task.direction == 'min' else '↑'}",
+            "[green]yes[/]" if row.present else "no",
+            *([row.source] if console.width > 100 else []),
+        )
+    console.print(table)
+
+
+def show_verification(found: "Verification") -> None:
+    """The files of a dataset with their checksums, and its statistics beside the published ones."""
+    files = Table("file", "sha256", "", box=None, pad_edge=False)
+    for check in found.files:
+        state = "[green]good[/]" if check.good else "[red]missing[/]" if check.sha256 is None else "[red]refused[/]"
+        files.add_row(check.path, (check.sha256 or "-")[:16], state if check.sha256 or not check.good else "optional")
+    console.print(f"[bold]{found.name}[/] in {found.folder or 'no folder'}", highlight=False)
+    console.print(files)
+    if found.statistics is None:
+        console.print("[red]not loaded[/]: files are missing or are not what they should be")
+        return
+    sizes = Table("", "graphs", "nodes", "edges", box=None, pad_edge=False)
+    for name, size in (("found", found.statistics), ("published", found.published)):
+        sizes.add_row(name, f"{size.graphs:,}", f"{size.nodes:.3f}", f"{size.edges:.3f}")
+    console.print(sizes)
+    targets = Table("target", "mean", "standard deviation", box=None, pad_edge=False)
+    for name, moments in found.statistics.targets.items():
+        targets.add_row(name, f"{moments.mean:.6g}", f"{moments.std:.6g}")
+    if targets.row_count:
+        console.print(targets)
+
+
+def show_sizes(rows: "Sequence[SizeRow]") -> None:
+    """`tab:stat`: sizes as loaded beside the paper's."""
+    table = Table("tab:stat", "graphs", "paper", "nodes", "paper", "edges", "paper", "note", box=None, pad_edge=False)
+    for row in rows:
+        found = (
+            (f"{row.found.graphs:,}", f"{row.found.nodes:.2f}", f"{row.found.edges:.2f}") if row.found else ("-",) * 3
+        )
+        paper = (f"{row.paper.graphs:,}", f"{row.paper.nodes}", f"{row.paper.edges}")
+        table.add_row(row.name, *(cell for pair in zip(found, paper, strict=True) for cell in pair), row.note)
+    console.print(table)
+
+
+def show_substructures(name: str, rows: "Sequence[SubstructureRow]") -> None:
+    """Average numbers of substructures beside the paper's."""
+    table = Table(name, "a graph", "paper", "a node", "paper", "note", box=None, pad_edge=False)
+    for row in rows:
+        numbers = (row.per_graph, row.paper_per_graph, row.per_node, row.paper_per_node)
+        table.add_row(row.pattern, *("-" if number is None else f"{number:.3g}" for number in numbers), row.note)
+    console.print(table)

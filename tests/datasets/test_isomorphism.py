@@ -1,0 +1,76 @@
+import csv
+from itertools import pairwise
+
+import networkx
+import numpy as np
+import pytest
+
+from escgnn import datasets
+from escgnn.graphs import as_graph
+
+
+def test_exp_pairs_and_folds(load):
+    bundle = load("exp")
+    y = bundle.graphs.column("y")[:, 0].numpy()
+    assert (y[bundle.pairs[:, 0]] + y[bundle.pairs[:, 1]] == 1).all()
+    assert bundle.graphs.column("x").unique().tolist() == [0, 1]
+    assert np.array_equal(np.sort(np.concatenate([fold.test for fold in bundle.folds])), np.arange(1200))
+    for fold in bundle.folds:
+        assert [part.size for part in fold] == [972, 108, 120]
+        for part in fold:
+            assert y[part].mean() == 0.5
+            assert {*part.tolist()} == {*(part ^ 1).tolist()}  # pairs stay together
+    assert len(bundle.fold(3).test) == 120
+
+
+def test_folds_are_chosen_first(load):
+    with pytest.raises(ValueError, match=r"exp is judged by 10 folds; choose one with \.fold\(i\)"):
+        _ = load("exp").train
+    with pytest.raises(ValueError, match="10 folds, counted from 0"):
+        load("exp").fold(10)
+    with pytest.raises(ValueError, match="sr25 has no split"):
+        _ = load("sr25").train
+
+
+def test_csl_is_the_published_one(load, benchmark_data):
+    bundle = load("csl")
+    with np.load(benchmark_data / "csl/csl.npz") as file:
+        published, y = file["edges"].reshape(150, 82, 2), file["y"]
+    assert np.array_equal(bundle.graphs.column("y")[:, 0], y)
+    for i in range(0, 150, 7):
+        ours = as_graph(bundle.graphs[i]).to_networkx()
+        assert networkx.could_be_isomorphic(ours, networkx.Graph(published[i].tolist()))
+    for fold in bundle.folds:
+        assert [part.size for part in fold] == [90, 30, 30]
+        assert (np.bincount(y[fold.test]) == 3).all()
+    lines = (benchmark_data / "csl/CSL_test.index").read_text().split()
+    assert np.array_equal(bundle.folds[1].test, [int(i) for i in lines[1].split(",")])
+
+
+def test_csl_without_files(empty_cache):
+    bundle = datasets.load("csl")
+    y = bundle.graphs.column("y")[:, 0].numpy()
+    assert len(bundle.folds) == 5
+    assert np.array_equal(np.sort(np.concatenate([fold.test for fold in bundle.folds])), np.arange(150))
+    assert all((np.bincount(y[fold.test]) == 3).all() for fold in bundle.folds)
+    copies = [as_graph(bundle.graphs[i]).edges for i in range(15)]
+    assert not any(np.array_equal(a, b) for a, b in pairwise(copies))  # renamed
+
+
+def test_sr25_is_strongly_regular(load):
+    bundle = load("sr25")
+    assert bundle.pairs.shape == (105, 2)
+    for data in bundle.graphs:
+        adjacency = networkx.to_numpy_array(as_graph(data).to_networkx())
+        squares = adjacency @ adjacency
+        assert np.array_equal(squares, 12 * np.eye(25) + 5 * adjacency + 6 * (1 - np.eye(25) - adjacency))
+
+
+def test_brec_is_assembled_in_order(load, benchmark_data):
+    bundle = load("brec")
+    lines = (benchmark_data / "brec/brec_pairs.tsv").read_text().splitlines()
+    rows = list(csv.DictReader(lines, delimiter="\t"))
+    assert [row["category"] for row in rows] == list(bundle.categories)
+    for (a, b), row in zip(bundle.pairs, rows, strict=True):
+        assert np.array_equal(as_graph(bundle.graphs[a]).edges, as_graph(row["graph6_a"]).edges)
+        assert np.array_equal(as_graph(bundle.graphs[b]).edges, as_graph(row["graph6_b"]).edges)

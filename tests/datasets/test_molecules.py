@@ -1,0 +1,136 @@
+import csv
+import gzip
+
+import networkx
+import numpy as np
+import pytest
+import torch
+from networkx.algorithms.isomorphism import categorical_node_match
+
+from escgnn import datasets
+from escgnn.datasets import zinc
+from escgnn.datasets.molecules import OGB_FEATURES, ZINC_FEATURES
+from escgnn.datasets.splits import scaffold_split
+from escgnn.graphs import as_graph
+
+MOLHIV_UNREADABLE = {137, 987, 12882, 18293, 30784, 30785, 35728}  # PROVENANCE: they break the rules of valence
+
+
+@pytest.fixture(scope="module")
+def molhiv_smiles(benchmark_data):
+    with gzip.open(benchmark_data / "ogbg_molhiv/mapping/mol.csv.gz", "rt") as file:
+        return [row["smiles"] for row in csv.DictReader(file)]
+
+
+def test_ogb_features_equal_the_raw_files(load, molhiv_smiles):
+    stored = load("ogbg-molhiv").graphs
+    rows = [*range(0, 41127, 101), *MOLHIV_UNREADABLE]
+    found = datasets.read_smiles([molhiv_smiles[row] for row in rows])
+    assert {rows[reject.line - 1] for reject in found.rejected} == MOLHIV_UNREADABLE
+    assert len(found.graphs) == 408
+    for data, row in zip(found.graphs, found.rows, strict=True):
+        other = stored[rows[row]]
+        assert all(torch.equal(data[field], other[field]) for field in ("x", "edge_index", "edge_attr"))
+
+
+def test_molhiv_has_the_official_split(load):
+    bundle = load("ogbg-molhiv")
+    parts = (bundle.train, bundle.validation, bundle.test)
+    assert [len(part) for part in parts] == [32901, 4113, 4113]
+    assert [int(part.column("y").sum()) for part in parts] == [1232, 81, 130]
+    for field, feature in OGB_FEATURES.items():
+        values = bundle.graphs.column(field)
+        assert (values.min(0).values >= 0).all()
+        assert (values.max(0).values < torch.tensor(feature.sizes)).all()
+        assert bundle.features[field] == feature
+
+
+def test_zinc_features_give_the_stored_graphs(load, benchmark_data):
+    stored = load("zinc-12k").graphs
+    lines = (benchmark_data / "zinc/zinc12k_smiles.txt").read_text().splitlines()
+    found = datasets.read_smiles(lines[10000:10150], "zinc")
+    assert not found.rejected
+    same = categorical_node_match("x", None)
+    for i, data in enumerate(found.graphs):
+        ours, theirs = (with_types(member) for member in (data, stored[10000 + i]))
+        assert networkx.is_isomorphic(ours, theirs, node_match=same)
+    bonds, known = (np.bincount(store.column("edge_attr")[:, 0]) for store in (found.graphs, stored[10000:10150]))
+    assert np.array_equal(bonds, known)  # whichever Kekule form, it has as many double bonds
+
+
+def with_types(data):
+    graph = as_graph(data).to_networkx()
+    networkx.set_node_attributes(graph, dict(enumerate(data.x[:, 0].tolist())), "x")
+    return graph
+
+
+def test_one_molecule():
+    x, edges, edge_attr = datasets.smiles_to_graph("C[N+](C)(C)CC#N")
+    assert x[1].tolist() == [6, 0, 4, 6, 0, 0, 2, 0, 0]
+    assert edges.tolist()[-1] == [5, 6]
+    assert edge_attr[-1].tolist() == [2, 0, 0]
+    assert datasets.smiles_to_graph("[NH3+]C[C@H](O)F", "zinc").x[:, 0].tolist() == [10, 0, 4, 1, 3]
+    assert datasets.smiles_to_graph("C").edges.shape == (0, 2)
+    assert datasets.smiles_to_graph("*C").x[0, 0] == 118  # no element: other
+
+
+def test_bad_molecules_are_rows_of_a_report(capfd):
+    found = datasets.read_smiles(["CO", "C1CC", "", "C(C)(C)(C)(C)C", "C[Si](C)C"], "zinc")
+    assert len(found.graphs) == 1
+    assert [(row.line, row.reason) for row in found.rejected] == [
+        (2, "not a SMILES string"),
+        (3, "the SMILES is empty"),
+        (4, "Explicit valence for atom # 0 C, 5, is greater than permitted"),
+        (5, "ZINC has no atom type for 'Si'"),
+    ]
+    assert capfd.readouterr() == ("", "")
+    nothing = datasets.read_smiles(["?"])
+    assert (len(nothing.graphs), len(nothing.rejected)) == (0, 1)
+    with pytest.raises(ValueError, match="features: 'rdkit'; expected one of 'ogb', 'zinc'"):
+        datasets.read_smiles([], "rdkit")
+
+
+def test_scaffolds_stay_together_and_largest_come_first():
+    smiles = ["CCO", "c1ccccc1C", "C1CCCC1O", "c1ccccc1CC", "C1CCCC1N", "c1ccccc1", "C1CC1", "CC", "c1ccncc1", "C1CCC1"]
+    split = scaffold_split(smiles, (0.6, 0.2, 0.2))
+    # benzenes (3), then by first molecule: chains (2) fill up to 5 of 6; cyclopentanes (2) do not fit any more
+    assert [part.tolist() for part in split] == [[0, 1, 3, 5, 6, 7], [2, 4], [8, 9]]
+    again = scaffold_split(smiles, (0.6, 0.2, 0.2))
+    assert all(np.array_equal(a, b) for a, b in zip(split, again, strict=True))
+
+
+def test_scaffold_split_of_many(molhiv_smiles):
+    from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
+
+    smiles = [text for row, text in enumerate(molhiv_smiles[:600]) if row not in MOLHIV_UNREADABLE]
+    split = scaffold_split(smiles)
+    assert np.array_equal(np.sort(np.concatenate(split)), np.arange(len(smiles)))
+    assert split.train.size <= 0.8 * len(smiles)
+    scaffolds = [{MurckoScaffoldSmiles(smiles[row]) for row in part} for part in split]
+    assert not scaffolds[0] & scaffolds[1]
+    assert not (scaffolds[0] | scaffolds[1]) & scaffolds[2]
+
+
+def test_cycles_of_zinc(load):
+    bundle = load("zinc-cycles")
+    assert bundle.targets == ("3-cycle", "4-cycle", "5-cycle", "6-cycle")
+    assert bundle.features == ZINC_FEATURES
+    data = bundle.graphs[0]
+    assert data.y.shape == (data.num_nodes, 4)
+    assert [len(part) for part in (bundle.train, bundle.validation, bundle.test)] == [10000, 1000, 1000]
+
+
+def test_zinc_of_pyg_is_converted(load, tmp_path):
+    bundle = load("zinc-12k")
+    parts = [[with_flat_columns(data) for data in part[:20]] for part in (bundle.train, bundle.validation, bundle.test)]
+    zinc.convert(*parts, tmp_path / "zinc/zinc12k.npz")
+    again = datasets.load("zinc-12k", root=tmp_path)
+    assert [len(part) for part in (again.train, again.validation, again.test)] == [20, 20, 20]
+    for field in ("x", "edge_attr", "y"):
+        assert torch.equal(again.test.column(field), bundle.test[:20].column(field))
+
+
+def with_flat_columns(data):
+    """As PyG's ZINC has them."""
+    data.edge_attr, data.y = data.edge_attr[:, 0], data.y[0]
+    return data

@@ -1,0 +1,184 @@
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from escgnn import datasets
+from escgnn.datasets.molecules import OGB_FEATURES, ZINC_FEATURES
+
+TABLE = """name,SMILES,logS,active,part,kind
+a,CCO,-0.5,1,train,alcohol
+b,c1ccccc1,1.5,0,Valid,ring
+c,C1CC,0.1,1,train,ring
+d,C,,0,test,gas
+e,CC,oops,,test,gas
+f,O,0.25,1,,liquid
+g,short
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_a_table_of_smiles(table):
+    bundle = datasets.load(table, targets=["logS"])
+    assert bundle.name == "mine.csv"
+    assert (bundle.task.level, bundle.task.kind, bundle.task.metric) == ("graph", "regression", "mae")
+    assert bundle.features == OGB_FEATURES
+    assert bundle.graphs.column("y")[:, 0].tolist() == [-0.5, 1.5, 0.25]
+    assert bundle.graphs.num_nodes.tolist() == [3, 6, 1]
+    assert sum(map(len, (bundle.train, bundle.validation, bundle.test))) == 3
+    assert [(row.line, row.reason) for row in bundle.rejected] == [
+        (4, "not a SMILES string"),
+        (5, "no target has a value"),
+        (6, "logS: 'oops' is not a number"),
+        (8, "2 cells; expected 6"),
+    ]
+
+
+def test_several_targets_may_lack_values(table):
+    bundle = datasets.load(table, smiles="SMILES", targets=["logS", "active"], features="zinc")
+    assert bundle.features == ZINC_FEATURES
+    assert bundle.task.kind == "regression"
+    assert np.array_equal(
+        bundle.graphs.column("y"), np.array([[-0.5, 1], [1.5, 0], [np.nan, 0], [0.25, 1]]), equal_nan=True
+    )
+    assert bundle.statistics.targets["logS"].mean == pytest.approx(1.25 / 3)
+
+
+def test_zeros_and_ones_are_classes(table):
+    assert datasets.load(table, targets=["active"]).task.kind == "binary"
+    assert datasets.load(table, targets=["active"], kind="regression").task.kind == "regression"
+    both = datasets.load(table, targets=["active", "active"])
+    assert both.task.kind == "multilabel"
+    assert both.graphs.column("y").tolist() == [[1, 1], [0, 0], [0, 0], [1, 1]]
+
+
+def test_named_classes(table):
+    bundle = datasets.load(table, targets=["kind"], kind="multiclass")
+    assert (bundle.task.classes, bundle.task.metric) == (4, "accuracy")
+    assert bundle.graphs.column("y")[:, 0].tolist() == [0, 3, 1, 1, 2]  # alcohol, gas, liquid, ring
+
+
+def test_splits(table, tmp_path):
+    by_column = datasets.load(table, targets=["logS"], split="column:part").split
+    assert [part.tolist() for part in by_column] == [[0], [1], []]  # the last one says nothing
+    (tmp_path / "split.csv").write_text("graph,split\n0,test\n1,train\n5,val\n")
+    by_file = datasets.load(table, targets=["logS"], split=f"file:{tmp_path / 'split.csv'}").split
+    assert [part.tolist() for part in by_file] == [[1], [2], [0]]
+    scaffolds = datasets.load(table, targets=["logS"], split="scaffold", fractions=(0.7, 0.0, 0.3)).split
+    assert [part.tolist() for part in scaffolds] == [[0, 2], [], [1]]
+    one, two = (datasets.load(table, targets=["logS"], seed=seed).split for seed in (0, 1))
+    assert [part.tolist() for part in one] != [part.tolist() for part in two]
+
+
+def test_the_file_is_read_again_when_it_changes(table):
+    first = datasets.load(table, targets=["logS"])
+    table.write_text(TABLE.replace("-0.5", "-0.75"))
+    second = datasets.load(table, targets=["logS"])
+    assert first.sha256 != second.sha256
+    assert second.graphs[0].y.item() == -0.75
+
+
+def test_other_forms_of_the_same_table(table, tmp_path):
+    expected = datasets.load(table, targets=["logS"]).graphs.column("y")
+    with gzip.open(tmp_path / "mine.csv.gz", "wt") as stream:
+        stream.write(TABLE)
+    (tmp_path / "mine.tsv").write_text(TABLE.replace(",", "\t"))
+    rows = [line.split(",") for line in TABLE.splitlines()[1:-1]]
+    columns = dict(zip(TABLE.splitlines()[0].split(","), map(list, zip(*rows, strict=True)), strict=True))
+    columns["logS"] = [-0.5, 1.5, 0.1, None, None, 0.25]
+    pq.write_table(pa.table(columns), tmp_path / "mine.parquet")
+    for name in ("mine.csv.gz", "mine.tsv", "mine.parquet"):
+        assert np.array_equal(datasets.load(name, root=tmp_path, targets=["logS"]).graphs.column("y"), expected)
+
+
+def test_graph_files_with_labels(tmp_path):
+    (tmp_path / "graphs.g6").write_text("Bw\nnot a graph\nCl\nDhc\nA_\n")
+    (tmp_path / "labels.csv").write_text("graph,y,part\n0,1,train\n2,0,test\n3,,test\n4,1,valid\n")
+    labels = str(tmp_path / "labels.csv")
+    bundle = datasets.load(tmp_path / "graphs.g6", targets=["y"], labels=labels, split="column:part")
+    assert bundle.graphs.num_nodes.tolist() == [3, 4, 2]
+    assert bundle.graphs.num_edges.tolist() == [6, 8, 2]
+    assert bundle.features == {}
+    assert [part.tolist() for part in bundle.split] == [[0], [2], [1]]
+    assert {row.reason for row in bundle.rejected} >= {"no target has a value"}
+    assert len(bundle.rejected) == 2
+
+
+def test_edge_lists_with_labels(tmp_path):
+    (tmp_path / "edges.csv").write_text("graph,source,target\nx,7,9\nx,9,8\ny,0,1\nz,5,5\n")
+    (tmp_path / "labels.csv").write_text("graph,y\nz,0.5\nx,2\n")
+    bundle = datasets.load(tmp_path / "edges.csv", targets=["y"], labels=str(tmp_path / "labels.csv"))
+    assert bundle.graphs.column("y")[:, 0].tolist() == [2, 0.5]
+    assert bundle.graphs[0].edge_index.tolist() == [[0, 2, 1, 2], [2, 0, 2, 1]]
+    assert [(row.record, row.reason) for row in bundle.rejected] == [
+        ("graph y", "it has no row in the table of labels")
+    ]
+
+
+def test_lines_of_smiles_with_labels(tmp_path):
+    (tmp_path / "mine.smi").write_text("CCO ethanol\n\nC1CC\nC\n")
+    (tmp_path / "labels.csv").write_text("graph,y\n0,1.5\n2,2.5\n")
+    bundle = datasets.load(tmp_path / "mine.smi", targets=["y"], labels=str(tmp_path / "labels.csv"))
+    assert bundle.graphs.column("y")[:, 0].tolist() == [1.5, 2.5]
+    assert [(row.line, row.reason) for row in bundle.rejected] == [(3, "not a SMILES string")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"targets": "logS"}, "targets: 'logS'; expected a list of columns"),
+        ({"targets": ["logP"]}, "column 'logP' is not there once; the columns are name, SMILES, logS"),
+        ({"targets": ["logS"], "split": "column"}, "split: 'column'; expected \"random\""),
+        ({"targets": ["logS"], "split": "time"}, "split: 'time'"),
+        ({"targets": ["logS"], "split": "column:name"}, "split: 'a'; expected train, valid or test"),
+        ({"targets": ["logS"], "kind": "ranking"}, "kind: 'ranking'; expected one of regression"),
+        ({"targets": ["logS"], "fractions": (0.5, 0.2, 0.2)}, "three that add up to 1"),
+        ({"targets": ["logS", "kind"], "kind": "multiclass"}, "a multiclass task has one"),
+        ({"targets": ["name"]}, "no graph can be used"),
+        ({"target": ["logS"]}, r"target: \S+mine.csv has no such option; it has targets, smiles, labels"),
+        ({"targets": ["logS"], "smiles": "molecule"}, "expected molecule"),
+    ],
+)
+def test_what_makes_no_sense(table, options, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.load(table, **options)
+
+
+def test_graphs_need_labels(tmp_path):
+    (tmp_path / "edges.csv").write_text("graph,source,target\nx,7,9\n")
+    with pytest.raises(ValueError, match=r"labels: .* holds graphs and no targets"):
+        datasets.load(tmp_path / "edges.csv", targets=["y"])
+    (tmp_path / "labels.csv").write_text("graph,y\nx,1\nx,2\n")
+    with pytest.raises(ValueError, match=r"labels\.csv has several rows for graph x"):
+        datasets.load(tmp_path / "edges.csv", targets=["y"], labels=str(tmp_path / "labels.csv"))
+    (tmp_path / "labels.csv").write_text("graph,y\nx,1\n")
+    with pytest.raises(ValueError, match="scaffolds are of molecules"):
+        datasets.load(tmp_path / "edges.csv", targets=["y"], labels=str(tmp_path / "labels.csv"), split="scaffold")
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.csv"):
+        datasets.load(tmp_path / "nowhere.csv", targets=["y"])
+
+
+def test_text_in_another_encoding(tmp_path):
+    (tmp_path / "mine.smi").write_bytes(b"C\xb5\nCC\n")
+    (tmp_path / "labels.csv").write_bytes(b"graph,y\n0,1\n1,2\n\xb5,3\n")
+    bundle = datasets.load(tmp_path / "mine.smi", targets=["y"], labels=str(tmp_path / "labels.csv"))
+    assert bundle.graphs.column("y").tolist() == [[2]]
+    assert [row.record for row in bundle.rejected] == ["C\\xb5"]
+
+
+def test_a_damaged_table_is_told(tmp_path):
+    (tmp_path / "mine.csv.gz").write_bytes(gzip.compress(TABLE.encode())[:-12])
+    with pytest.raises(ValueError, match=r"mine\.csv\.gz is damaged"):
+        datasets.load(tmp_path / "mine.csv.gz", targets=["logS"])
+    (tmp_path / "mine.parquet").write_bytes(b"PAR1 no more")
+    with pytest.raises(ValueError, match=r"mine\.parquet is damaged"):
+        datasets.load(tmp_path / "mine.parquet", targets=["logS"])
