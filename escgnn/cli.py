@@ -5,7 +5,7 @@ Everything heavy is imported inside the commands, so that ``escgnn --help`` answ
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -157,6 +157,103 @@ def list_datasets(
         terminal.show_sizes(datasets.size_table(root))
     else:
         terminal.show_datasets(datasets.listing(root))
+
+
+Dataset = Annotated[
+    str, typer.Argument(metavar="DATASET", help="A name from escgnn datasets, or a table or graph file.")
+]
+Targets = Annotated[str | None, typer.Option(help="Target columns of your own table, by commas.")]
+Split = Annotated[str | None, typer.Option(help="Of your own table: scaffold, random, column:NAME or file:PATH.")]
+Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.")]
+
+
+@app.command()
+def train(
+    dataset: Dataset,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.")],
+    config: Annotated[Path | None, typer.Option(help="YAML file with settings.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. model.hidden=300.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    devices: Annotated[int, typer.Option(help="Processes or GPUs that share every batch.")] = 1,
+    smiles: Smiles = None,
+    targets: Targets = None,
+    split: Split = None,
+    labels: Labels = None,
+) -> None:
+    """Train on a benchmark or on your own table; the run folder holds all there is to know."""
+    from escgnn import training
+
+    bundle = _load(dataset, smiles, targets, split, labels)
+    terminal.show_rejected(bundle.rejected)
+    overrides = [*(settings or ()), *([f"devices={devices}"] if devices > 1 else [])]
+    chosen = training.read_config(config, overrides, bundle=bundle)
+    if bundle.folds:
+        terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
+    else:
+        terminal.show_result(training.fit(bundle, chosen, out, resume=resume), out)
+
+
+@app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    source: Annotated[Path, Input],
+    output: Annotated[Path, typer.Option("-o", "--output", help="CSV or Parquet file to write.")],
+    smiles: Smiles = None,
+) -> None:
+    """Predict for every row of a file with a trained network; bad rows are kept and say why."""
+    from escgnn import training
+
+    with terminal.progress_bar(f"predicting for {source.name}") as progress:
+        summary = training.predict_file(training.load_run(run), source, output, smiles=smiles, progress=progress)
+    terminal.show_predictions(summary)
+
+
+@app.command()
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    dataset: Dataset,
+    part: Annotated[str, typer.Option(help="train, validation or test.")] = "test",
+    smiles: Smiles = None,
+    targets: Targets = None,
+    split: Split = None,
+    labels: Labels = None,
+) -> None:
+    """Judge a trained network on a dataset."""
+    from escgnn import training
+
+    bundle = _load(dataset, smiles, targets, split, labels)
+    terminal.show_metrics(training.evaluate(training.load_run(run), bundle, part))
+
+
+@app.command()
+def tune(
+    dataset: Dataset,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the search; an earlier one there goes on.")],
+    trials: Annotated[int, typer.Option(help="Trials in all.")] = 20,
+    config: Annotated[Path | None, typer.Option(help="YAML file with settings to start from.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, the same in all trials.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Begin no further trial after so many seconds.")] = None,
+    smiles: Smiles = None,
+    targets: Targets = None,
+    split: Split = None,
+    labels: Labels = None,
+) -> None:
+    """Search for good settings by validation: radius, parts, width, depth and learning rate."""
+    from escgnn import training, tuning
+
+    bundle = _load(dataset, smiles, targets, split, labels)
+    base = training.read_config(config, settings or (), bundle=bundle)
+    result = tuning.tune(bundle, out, trials=trials, base=base, timeout=timeout, progress=terminal.show_trial)
+    terminal.show_best(result)
+
+
+def _load(dataset: str, smiles: str | None, targets: str | None, split: str | None, labels: Path | None) -> Any:
+    """A dataset, with those options of a user's own table that were given."""
+    from escgnn import datasets
+
+    columns = [name.strip() for name in targets.split(",")] if targets else None
+    given: dict[str, Any] = {"smiles": smiles, "targets": columns, "split": split, "labels": labels}
+    return datasets.load(dataset, **{name: value for name, value in given.items() if value is not None})
 
 
 if __name__ == "__main__":

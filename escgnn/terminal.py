@@ -1,6 +1,6 @@
 """What commands print: tables, progress bars and plain words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -8,9 +8,15 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:  # so that help is printed without loading what it is about
+    from pathlib import Path
+
     from escgnn.datasets import Listing, SizeRow, SubstructureRow, Verification
+    from escgnn.files import Rejected
     from escgnn.tables import Progress, Summary
     from escgnn.theorems import Verdict
+    from escgnn.training import FoldResult, Result
+    from escgnn.training import Summary as Predictions
+    from escgnn.tuning import Trial, TuneResult
 
 console = Console()
 
@@ -127,3 +133,61 @@ def show_substructures(name: str, rows: "Sequence[SubstructureRow]") -> None:
         numbers = (row.per_graph, row.paper_per_graph, row.per_node, row.paper_per_node)
         table.add_row(row.pattern, *("-" if number is None else f"{number:.3g}" for number in numbers), row.note)
     console.print(table)
+
+
+def show_rejected(rows: "Sequence[Rejected]") -> None:
+    """The first bad rows of a user's table, and how many there are."""
+    for row in rows[:5]:
+        console.print(f"[yellow]line {row.line} left out:[/] {row.reason}", highlight=False)
+    if len(rows) > 5:
+        console.print(f"[yellow]and {len(rows) - 5:,} more bad rows[/]", highlight=False)
+
+
+def show_metrics(metrics: "Mapping[str, float | None]") -> None:
+    """Metrics by name."""
+    table = Table("metric", "value", box=None, pad_edge=False)
+    for name, value in metrics.items():
+        table.add_row(name, "undefined" if value is None else f"{value:.5g}")
+    console.print(table)
+
+
+def show_result(result: "Result", folder: "Path") -> None:
+    """What a training came to."""
+    how = f"{result.epochs} epochs in {result.seconds:.0f} s; best at epoch {result.best_epoch} by validation"
+    console.print(how, highlight=False)
+    table = Table("metric", "validation", "test", box=None, pad_edge=False)
+    for name, value in result.validation.items():
+        numbers = (value, result.test.get(name))
+        table.add_row(name, *("undefined" if number is None else f"{number:.5g}" for number in numbers))
+    console.print(table)
+    console.print(f"written to {folder}", highlight=False)
+
+
+def show_folds(result: "FoldResult", folder: "Path") -> None:
+    """What a cross-validation came to."""
+    number = f"{result.mean:.5g} ± {result.std:.2g}"
+    console.print(f"{result.metric}: {number} over {len(result.folds)} folds", highlight=False)
+    console.print(f"written to {folder}", highlight=False)
+
+
+def show_predictions(summary: "Predictions") -> None:
+    """How many rows have a prediction, and the first that have none."""
+    speed = summary.rows / max(summary.seconds, 1e-9)
+    console.print(f"{summary.predicted:,} of {summary.rows:,} rows predicted, {speed:,.0f} rows/s", highlight=False)
+    show_rejected(summary.problems)
+    console.print(f"written to {summary.output}", highlight=False)
+
+
+def show_trial(trial: "Trial") -> None:
+    """One trial of a search."""
+    outcome = f"{trial.value:.5g}" if trial.error is None else f"[red]{trial.error}[/]"
+    settings = ", ".join(f"{name}={value}" for name, value in trial.settings.items())
+    console.print(f"trial {trial.number}: {outcome}  [dim]{settings}[/]", highlight=False)
+
+
+def show_best(result: "TuneResult") -> None:
+    """Where the best settings of a search are."""
+    console.print(
+        f"best {result.metric} by validation: {result.best.value:.5g}, trial {result.best.number}", highlight=False
+    )
+    console.print(f"written to {result.folder / 'best.yaml'}", highlight=False)

@@ -26,8 +26,10 @@ ALLOWED = {
     "layers": "",
     "models": "layers",
     "training": "graphs files encoding transforms pictures metrics store loader datasets layers models __init__",
-    "terminal": "datasets tables theorems",
-    "cli": "__init__ encoding counting tables theorems datasets terminal",
+    "estimators": "graphs files encoding transforms metrics store loader datasets training",
+    "tuning": "graphs files encoding transforms metrics store loader datasets training",
+    "terminal": "files datasets tables theorems training tuning",
+    "cli": "__init__ encoding counting tables theorems datasets training tuning terminal",
 }
 TORCH_FREE = {
     "kernels",

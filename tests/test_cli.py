@@ -86,6 +86,33 @@ def test_datasets_are_listed_and_verified(escgnn, tmp_path, monkeypatch):
     assert "82.000" in printed
 
 
+def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
+    """A table of molecules with a bad row, from training to predictions for another table."""
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    chains = [f"{'C' * n}{end},{n}" for n in range(1, 11) for end in ("O", "N", "")]
+    (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join([*chains, "C(,3"]) + "\n")
+    (tmp_path / "new.csv").write_text("name,smiles\na,CCCO\nb,oops(\nc,CC\n")
+    small = ["--set", "model.hidden=8", "--set", "model.layers=2", "--set", "early_stopping=null"]
+    own = ["--targets", "length", "--split", "random"]
+    printed = escgnn("train", "my.csv", "-o", "run", *own, *small, "--set", "epochs=2")
+    assert "line 32 left out" in printed
+    escgnn("train", "my.csv", "-o", "run", *own, *small, "--set", "epochs=3", "--resume")
+    assert (tmp_path / "run" / "metrics.csv").read_text().count("\n") == 4
+    assert "mae" in escgnn("evaluate", "run", "my.csv", *own)
+    assert "2 of 3 rows predicted" in escgnn("predict", "run", "new.csv", "-o", "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
+    assert [line.split(",")[-1].strip('"') == "ok" for line in lines[1:]] == [True, False, True]
+
+
+def test_tune(escgnn, tmp_path, monkeypatch):
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join(f"{'C' * n},{n}" for n in range(1, 21)) + "\n")
+    own = ["--targets", "length", "--split", "random", "--set", "epochs=1", "--set", "early_stopping=null"]
+    assert "best" in escgnn("tune", "my.csv", "-o", "search", "--trials", "2", *own)
+    assert (tmp_path / "search" / "best.yaml").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -104,6 +131,10 @@ def test_datasets_are_listed_and_verified(escgnn, tmp_path, monkeypatch):
         (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-path", "--per", "node", "--orbit", "x"], "orbit: 'x'"),
         (["theory", "th:isomorphic"], "did you mean th:iso?"),
         (["datasets", "zinc12k"], "zinc-12k"),
+        (["train", "counting-random", "-o", "run", "--set", "model.hiden=3"], "did you mean 'model.hidden'?"),
+        (["train", "missing.csv", "-o", "run"], "missing.csv: there is no such file"),
+        (["train", "in.g6", "-o", "run"], "targets: name the columns"),
+        (["predict", "no-run", "in.g6", "-o", "out.csv"], "no-run"),
     ],
 )
 def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):

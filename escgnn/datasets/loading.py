@@ -51,8 +51,13 @@ def load(name: str | PathLike[str], root: str | PathLike[str] | None = None, **o
         ValueError: The name, an option or a raw file is not good, or a file is missing and cannot be downloaded.
     """
     if str(name) not in ENTRIES and Path(name).suffix:
+        path = Path(root or "", name)
+        if not path.is_file():
+            raise FileNotFoundError(f"{path}: there is no such file, and no dataset of this name")
+        if not options.get("targets"):
+            raise ValueError(f"targets: name the columns of {path} to predict")
         _check_options(str(name), tables.TableOptions, options)
-        return tables.load_table(Path(root or "", name), tables.TableOptions(**options))
+        return tables.load_table(path, tables.TableOptions(**options))
     entry = entry_of(str(name))
     parse = PARSERS[entry.parser]
     settings = {**_check_options(entry.name, parse, options), **options}

@@ -1,0 +1,282 @@
+"""Blocks shared by the models: what turns features and structure into vectors, and what reads graphs out."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch_geometric.utils import softmax
+
+MATMUL_BINS = (
+    256  # up to here a dense product is faster than EmbeddingBag, whose gradient takes 8 times its forward pass
+)
+SCALES = ("fitted", "none")
+FEATURE_KINDS = ("categorical", "dense")
+POSITIONAL = {"laplacian": "laplacian_eigenvector_pe", "random_walk": "random_walk_pe"}  # where PyG puts them
+LEAST_DEVIATION = 0.1  # or a bin that is nearly always empty would be blown up
+
+
+def check_choice(argument: str, value: object, choices: Collection[str]) -> None:
+    """Refuse a value that is not one of these names."""
+    if value not in choices:
+        raise ValueError(f"{argument}: {value!r}; expected one of {', '.join(choices)}")
+
+
+class StructuralEmbedding(nn.Module):
+    r"""Embeds sparse histograms as :math:`\sum_b \frac{c_b - \mu_b}{\sigma_b} \mathbf{W}_b`, linear in the counts.
+
+    The learnable matrix of Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024.
+    Counts differ by orders of magnitude between bins, so `fit` measures the mean :math:`\mu_b` and the deviation
+    :math:`\sigma_b` of every bin; both are saved with the weights. Until then counts are taken as they are.
+
+    Args:
+        num_bins: Bins of the encoding.
+        channels: Size of the result.
+        scale: ``"fitted"`` to use what `fit` measures, ``"none"`` for plain counts.
+        mlp: Whether two further layers follow.
+        dedup: Whether rows that repeat within a batch are embedded once. The result is the same. It pays with ``mlp``;
+            without, finding them takes longer than the product it saves.
+        prefix: Which rows to read: ``"esc"`` for edges, ``"esc_node"`` for nodes.
+
+    Shapes:
+        ``{prefix}_len`` :math:`(R)`, ``{prefix}_bin`` and ``{prefix}_count`` :math:`(nnz)`; the result is
+        :math:`(R, channels)`.
+
+    >>> embedding = StructuralEmbedding(num_bins=3, channels=2)
+    >>> rows = {"esc_len": [1, 0, 2], "esc_bin": [2, 0, 1], "esc_count": [5, 1, 1]}
+    >>> embedding({name: torch.tensor(values) for name, values in rows.items()}).shape
+    torch.Size([3, 2])
+    """
+
+    mean: Tensor
+    deviation: Tensor
+    salt: Tensor
+
+    def __init__(
+        self,
+        num_bins: int,
+        channels: int,
+        *,
+        scale: str = "fitted",
+        mlp: bool = False,
+        dedup: bool = False,
+        prefix: str = "esc",
+    ) -> None:
+        super().__init__()
+        check_choice("scale", scale, SCALES)
+        self.num_bins, self.scale, self.dedup, self.prefix = num_bins, scale, dedup, prefix
+        self.weight = nn.Parameter(torch.randn(num_bins, channels) / num_bins**0.5)
+        self.register_buffer("mean", torch.zeros(num_bins))
+        self.register_buffer("deviation", torch.ones(num_bins))
+        salt = torch.randint(-(2**63), 2**63 - 1, (num_bins,), generator=torch.Generator().manual_seed(0))
+        self.register_buffer("salt", salt, persistent=False)
+        self.mlp = nn.Sequential(nn.ReLU(), perceptron(channels, channels, channels)) if mlp else nn.Identity()
+
+    def fit(self, batches: Iterable[Any]) -> None:
+        """Measure every bin over all rows, zeros included; one that never varies has deviation 1."""
+        fit_embeddings([self], batches)
+
+    def forward(self, data: Any) -> Tensor:
+        """The embedding of every row of a batch, or of a mapping that holds the three tensors."""
+        return self.embed(*self.rows(data))
+
+    def embed(self, length: Tensor, bins: Tensor, counts: Tensor) -> Tensor:
+        """The embedding of rows given as tensors."""
+        if not self.dedup or torch.compiler.is_compiling():
+            return self._embed(length, bins, counts)
+        first, copy = self._distinct(length, bins, counts)
+        kept = first.repeat_interleave(length)
+        return self._embed(length[first], bins[kept], counts[kept]).index_select(0, copy)
+
+    def rows(self, data: Any) -> tuple[Tensor, Tensor, Tensor]:
+        """Lengths, bins and counts that a batch holds."""
+        return data[f"{self.prefix}_len"], data[f"{self.prefix}_bin"], data[f"{self.prefix}_count"]
+
+    def _embed(self, length: Tensor, bins: Tensor, counts: Tensor) -> Tensor:
+        with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
+            weight = self.weight / self.deviation.unsqueeze(1)
+            constant, values = -self.mean @ weight, counts.to(weight.dtype)
+            if self.num_bins <= MATMUL_BINS:
+                row = torch.repeat_interleave(length.long(), output_size=bins.numel())
+                dense = values.new_zeros(length.numel() * self.num_bins).scatter_(0, row * self.num_bins + bins, values)
+                rows = torch.addmm(constant, dense.view(-1, self.num_bins), weight)
+            else:
+                start = (length.cumsum(0) - length).to(bins.dtype)
+                rows = functional.embedding_bag(bins, weight, start, mode="sum", per_sample_weights=values) + constant
+        out: Tensor = self.mlp(rows)
+        return out
+
+    def _distinct(self, length: Tensor, bins: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+        """Which rows to embed, ``(R,)`` of bool, and for each row the number of the embedded one that equals it.
+
+        Rows of one hash are compared number by number; should two of them differ, every row stays.
+        """
+        every = torch.arange(length.numel(), device=length.device)
+        end = length.cumsum(0)
+        start = end - length
+        sums = functional.pad((self.salt[bins.long()] * counts).cumsum(0), (1, 0))
+        hashes, copy = torch.unique(sums[end] - sums[start], return_inverse=True)
+        model = every.new_empty(len(hashes)).scatter_(0, copy, every)[copy]  # a row of the same hash
+        shift = (start[model] - start).repeat_interleave(length)
+        twin = torch.arange(bins.numel(), device=bins.device) + shift
+        same = torch.equal(length[model], length)
+        if not (same and torch.equal(bins[twin], bins) and torch.equal(counts[twin], counts)):
+            model = every
+        first = model == every
+        return first, (first.cumsum(0) - 1)[model]
+
+
+def fit_embeddings(embeddings: Sequence[StructuralEmbedding], batches: Iterable[Any]) -> None:
+    """Fit several embeddings at once, going through the batches only once."""
+    fitted = [embedding for embedding in embeddings if embedding.scale == "fitted"]
+    rows = [0 for _ in fitted]
+    sums = [torch.zeros(2, embedding.num_bins, dtype=torch.float64) for embedding in fitted]
+    for batch in batches:
+        for i, embedding in enumerate(fitted):
+            length, bins, counts = (tensor.cpu() for tensor in embedding.rows(batch))
+            values, size = counts.double(), embedding.num_bins
+            rows[i] += length.numel()
+            sums[i] += torch.stack([torch.bincount(bins, values**power, minlength=size) for power in (1, 2)])
+    for embedding, number, (total, squares) in zip(fitted, rows, sums, strict=True):
+        mean, square = total / max(number, 1), squares / max(number, 1)
+        variance = square - mean**2
+        varies = variance > 1e-9 * square
+        embedding.mean.copy_(mean)
+        embedding.deviation.copy_(torch.where(varies, variance.clamp_min(LEAST_DEVIATION**2).sqrt(), 1))
+
+
+class FeatureEncoder(nn.Module):
+    """Turns the features of nodes or edges into vectors.
+
+    Args:
+        kind: ``"categorical"``: the sum of an embedding per column, as OGB's atom and bond encoders; ``"dense"``: a
+            linear map; None for graphs without features: a learnt constant.
+        sizes: Categories of each categorical column; the number of dense columns.
+        channels: Size of the result.
+
+    >>> bonds = FeatureEncoder("categorical", [5, 6, 2], channels=16)
+    >>> bonds(torch.tensor([[0, 5, 1], [4, 0, 0]]), rows=2).shape
+    torch.Size([2, 16])
+    """
+
+    sizes: Tensor
+    offset: Tensor
+
+    def __init__(self, kind: str | None, sizes: Sequence[int], channels: int) -> None:
+        super().__init__()
+        if kind is not None:
+            check_choice("kind", kind, FEATURE_KINDS)
+            if not sizes or min(sizes) < 1:
+                raise ValueError(f"sizes: {sizes}; expected one number or more, from 1")
+        self.kind = kind
+        inputs = sum(sizes) if kind else 1
+        self.weight = nn.Parameter(torch.randn(inputs, channels) / (inputs if kind == "dense" else 1) ** 0.5)
+        self.bias = nn.Parameter(torch.zeros(channels)) if kind == "dense" else None
+        self.register_buffer("sizes", torch.tensor(sizes, dtype=torch.int64), persistent=False)
+        self.register_buffer("offset", self.sizes.cumsum(0) - self.sizes, persistent=False)
+
+    def forward(self, x: Tensor | None, rows: int) -> Tensor:
+        """Vectors of all rows; ``x`` has a row for each, or is None where there are no features."""
+        if x is None:
+            return self.weight.expand(rows, -1)
+        x = x.unsqueeze(1) if x.dim() == 1 else x
+        if self.bias is not None:
+            return torch.addmm(self.bias, x.to(self.weight.dtype), self.weight)
+        if not torch.compiler.is_compiling() and ((x < 0) | (x >= self.sizes)).any():
+            raise ValueError(f"features: a category is negative or too large for columns of {self.sizes.tolist()}")
+        return functional.embedding_bag(x.long() + self.offset, self.weight, mode="sum")
+
+
+class PositionalEncoder(nn.Module):
+    """A linear map of a positional encoding, which PyG's ``AddLaplacianEigenvectorPE`` or ``AddRandomWalkPE`` adds.
+
+    An eigenvector's sign means nothing, so in training it is drawn at random, apart for every graph.
+    """
+
+    def __init__(self, kind: str, size: int, channels: int) -> None:
+        super().__init__()
+        check_choice("kind", kind, POSITIONAL)
+        self.kind, self.reads = kind, POSITIONAL[kind]
+        self.linear = nn.Linear(size, channels)
+
+    def forward(self, encoding: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Vectors of all nodes."""
+        if self.kind == "laplacian" and self.training:
+            signs = torch.randint(0, 2, (num_graphs, encoding.size(1)), device=encoding.device) * 2 - 1
+            encoding = encoding * signs[batch]
+        out: Tensor = self.linear(encoding)
+        return out
+
+
+class BatchNorm(nn.BatchNorm1d):
+    """Batch normalisation that uses its running statistics where a batch has a single row, and so no variance."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The normalised rows."""
+        if self.training and x.size(0) < 2:
+            return functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        return super().forward(x)
+
+
+NORMS: dict[str, Callable[[int], nn.Module]] = {"batch": BatchNorm, "layer": nn.LayerNorm, "none": nn.Identity}
+
+
+def perceptron(inputs: int, hidden: int, outputs: int, norm: str = "none", *, bias: bool = True) -> nn.Sequential:
+    """Two layers with a rectifier between; batch normalisation would take a bias before it away, so there is none."""
+    first = nn.Linear(inputs, hidden, bias=norm != "batch")
+    return nn.Sequential(first, NORMS[norm](hidden), nn.ReLU(), nn.Linear(hidden, outputs, bias=bias))
+
+
+class VirtualNode(nn.Module):
+    """A node that every node of a graph sends to and hears from between two layers.
+
+    Gilmer et al., Neural Message Passing for Quantum Chemistry, ICML 2017.
+    """
+
+    def __init__(self, channels: int, norm: str, dropout: float) -> None:
+        super().__init__()
+        self.mlp = nn.Sequential(perceptron(channels, channels, channels, norm), nn.Dropout(dropout))
+
+    def forward(self, virtual: Tensor, h: Tensor, batch: Tensor) -> Tensor:
+        """New vectors of the virtual nodes, one for each graph."""
+        out: Tensor = virtual + self.mlp(virtual.index_add(0, batch, h.to(virtual.dtype)))
+        return out
+
+
+class SumPool(nn.Module):
+    """A graph is the sum of its nodes."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+
+    def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Vectors of all graphs; that of a graph without nodes is zero."""
+        return h.new_zeros(num_graphs, h.size(1)).index_add(0, batch, h)
+
+
+class MeanPool(SumPool):
+    """A graph is the mean of its nodes."""
+
+    def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Vectors of all graphs; that of a graph without nodes is zero."""
+        sizes = h.new_zeros(num_graphs).index_add(0, batch, h.new_ones(h.size(0)))
+        return super().forward(h, batch, num_graphs) / sizes.clamp_min(1).unsqueeze(1)
+
+
+class AttentionPool(SumPool):
+    """A graph is a weighted mean of its nodes; each node's vector says how much it weighs.
+
+    Li et al., Gated Graph Sequence Neural Networks, ICLR 2016.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels)
+        self.gate = nn.Linear(channels, 1, bias=False)  # weights add up to 1, so a bias would not change them
+
+    def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Vectors of all graphs; that of a graph without nodes is zero."""
+        return super().forward(h * softmax(self.gate(h), batch, num_nodes=num_graphs), batch, num_graphs)
+
+
+POOLS: dict[str, Callable[[int], nn.Module]] = {"sum": SumPool, "mean": MeanPool, "attention": AttentionPool}

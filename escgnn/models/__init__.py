@@ -1,0 +1,6 @@
+"""Graph neural networks whose messages carry the structural encoding."""
+
+from escgnn.models.esc_gnn import ESCGNN
+from escgnn.models.wrapping import with_structure
+
+__all__ = ["ESCGNN", "with_structure"]

@@ -1,0 +1,149 @@
+"""Ways to pass messages, by name: what a layer does with the vectors of nodes, edge features and structure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch_geometric.nn import GPSConv, PNAConv, ResGatedGraphConv
+
+from escgnn.layers import NORMS, perceptron
+
+MOLECULE_DEGREES = (0, 20, 45, 30, 5)  # roughly, atoms of a drug by number of bonds
+
+PYG_NORMS: dict[str, tuple[str | None, dict[str, Any]]] = {
+    "batch": ("batch_norm", {"allow_single_element": True}),
+    "layer": ("layer_norm", {"mode": "node"}),
+    "none": (None, {}),
+}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a layer is built from; `escgnn.models.ESCGNN` says what it means."""
+
+    channels: int
+    edge_channels: int | None
+    norm: str
+    dropout: float
+    residual: bool
+    heads: int
+    degrees: Sequence[int] | None
+
+
+class GINE(nn.Module):
+    r""":math:`\mathrm{MLP}(h_v + \sum_u \mathrm{ReLU}(h_u + e_{uv} + s_{uv}))`.
+
+    Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.mlp = perceptron(shape.channels, shape.channels, shape.channels, shape.norm, bias=shape.norm != "batch")
+
+    def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None) -> Tensor:
+        """New vectors of all nodes."""
+        messages = h.index_select(0, edge_index[0])
+        if edge is not None:
+            messages = messages.add_(edge)  # in place, as these are the largest tensors
+        out: Tensor = self.mlp(h.index_add(0, edge_index[1], messages.relu_()))
+        return out
+
+
+class FullMessage(nn.Module):
+    r""":math:`W_1(h_v, \sum_u W_2(h_u, h_v, e_{uv}, s_{uv}))` with perceptrons: Eq. `eq:ESC-GNN` as it stands.
+
+    The last linear map of :math:`W_2` may as well follow the sum; there it is part of the first one of :math:`W_1`.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        channels = shape.channels
+        self.sender = nn.Linear(channels, channels, bias=False)
+        self.receiver = nn.Linear(channels, channels)
+        self.edge = nn.Linear(shape.edge_channels, channels, bias=False) if shape.edge_channels else None
+        self.update = perceptron(2 * channels, channels, channels, shape.norm, bias=shape.norm != "batch")
+
+    def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None) -> Tensor:
+        """New vectors of all nodes."""
+        messages = self.sender(h).index_select(0, edge_index[0]).add_(self.receiver(h).index_select(0, edge_index[1]))
+        if self.edge is not None:
+            messages = messages.add_(self.edge(edge))
+        received = messages.new_zeros(h.shape).index_add(0, edge_index[1], messages.relu_())
+        out: Tensor = self.update(torch.cat([h, received], 1))
+        return out
+
+
+class LocalLayer(nn.Module):
+    """A convolution, then normalisation, rectifier and dropout; with ``residual`` added to what came in."""
+
+    def __init__(self, conv: Any, shape: Shape) -> None:
+        super().__init__()
+        self.conv, self.norm = conv, NORMS[shape.norm](shape.channels)
+        self.dropout, self.residual = shape.dropout, shape.residual
+
+    def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor) -> Tensor:
+        """New vectors of all nodes."""
+        out: Tensor = functional.dropout(self.norm(self.conv(h, edge_index, edge)).relu(), self.dropout, self.training)
+        return h + out if self.residual else out
+
+
+class GPSLayer(nn.Module):
+    """GINE beside attention between all nodes of a graph.
+
+    Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        norm, options = PYG_NORMS[shape.norm]
+        self.conv = GPSConv(
+            shape.channels, GINE(shape), shape.heads, dropout=shape.dropout, norm=norm, norm_kwargs=options
+        )
+
+    def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor) -> Tensor:
+        """New vectors of all nodes."""
+        if batch.numel() == 0:
+            return h
+        _, number = torch.unique_consecutive(batch, return_inverse=True)  # attention in an empty graph is not a number
+        out: Tensor = self.conv(h, edge_index, number, edge=edge)
+        return out
+
+
+def _gin(shape: Shape) -> nn.Module:
+    return LocalLayer(GINE(shape), shape)
+
+
+def _mpnn(shape: Shape) -> nn.Module:
+    return LocalLayer(FullMessage(shape), shape)
+
+
+def _pna(shape: Shape) -> nn.Module:
+    """Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020."""
+    aggregators, scalers = ["sum", "mean", "min", "max", "std"], ["identity", "amplification", "attenuation"]
+    degrees = torch.tensor(shape.degrees or MOLECULE_DEGREES)
+    conv = PNAConv(shape.channels, shape.channels, aggregators, scalers, degrees, shape.edge_channels)
+    return LocalLayer(conv, shape)
+
+
+def _gatedgcn(shape: Shape) -> nn.Module:
+    """Bresson and Laurent, Residual Gated Graph ConvNets, 2017."""
+    return LocalLayer(ResGatedGraphConv(shape.channels, shape.channels, edge_dim=shape.edge_channels), shape)
+
+
+class Backbone(NamedTuple):
+    """How a layer is made, and whether it takes an edge's features and structure as a sum or side by side."""
+
+    layer: Callable[[Shape], nn.Module]
+    join: Literal["sum", "concat"]
+
+
+BACKBONES = {
+    "gin": Backbone(_gin, "sum"),
+    "mpnn": Backbone(_mpnn, "concat"),
+    "gps": Backbone(GPSLayer, "sum"),
+    "pna": Backbone(_pna, "concat"),
+    "gatedgcn": Backbone(_gatedgcn, "concat"),
+}

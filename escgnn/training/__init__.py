@@ -1,0 +1,36 @@
+"""Training on Lightning, and using what was trained.
+
+```python
+bundle = datasets.load("zinc-12k")
+config = training.read_config(overrides=["epochs=50"], bundle=bundle)
+training.fit(bundle, config, "runs/zinc")
+
+run = training.load_run("runs/zinc")
+training.predict_file(run, "molecules.csv", "predicted.csv")
+```
+"""
+
+from escgnn.training.config import EncodingConfig, ModelConfig, TrainConfig, read_config
+from escgnn.training.fitting import fit, fit_folds
+from escgnn.training.prediction import evaluate, predict
+from escgnn.training.results import FoldResult, Result, read_result
+from escgnn.training.runs import Run, load_run
+from escgnn.training.tables import Summary, predict_file
+
+__all__ = [
+    "EncodingConfig",
+    "FoldResult",
+    "ModelConfig",
+    "Result",
+    "Run",
+    "Summary",
+    "TrainConfig",
+    "evaluate",
+    "fit",
+    "fit_folds",
+    "load_run",
+    "predict",
+    "predict_file",
+    "read_config",
+    "read_result",
+]

@@ -1,0 +1,267 @@
+"""Training: one split, or all folds of a cross-validation."""
+
+import math
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+from filelock import FileLock, Timeout
+from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch import Trainer
+from lightning.pytorch.strategies import DDPStrategy
+from lightning.pytorch.utilities.seed import isolate_rng
+from matplotlib.figure import Figure
+
+from escgnn.datasets import DatasetBundle
+from escgnn.files import atomic
+from escgnn.training import runs
+from escgnn.training.batches import Batches, loader
+from escgnn.training.config import TrainConfig, difference, read_config
+from escgnn.training.module import Learner, seed_all
+from escgnn.training.positions import with_positions
+from escgnn.training.prediction import evaluate
+from escgnn.training.progress import Bar, hush, quiet
+from escgnn.training.recording import AtomicIO, History, Recorder, write_metrics
+from escgnn.training.results import FoldResult, Result, plain
+from escgnn.training.scoring import METRICS, Scaling, choose_loss, out_channels, score
+
+PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
+HARMLESS = {"workers"}  # settings that do not change what is computed
+
+
+def fit(
+    bundle: DatasetBundle,
+    config: TrainConfig,
+    out: str | PathLike[str],
+    *,
+    resume: bool = False,
+    progress: bool = True,
+) -> Result:
+    """Train a network on a dataset with one split, and judge the weights of the best validation epoch on its test graphs.
+
+    The run folder holds ``config.yaml``, ``metrics.csv``, ``last.ckpt``, ``model.safetensors`` and ``model.json``, and at the
+    end ``result.json`` and ``curves.png``. Every file is written whole or not at all, so that a run that is killed loses at
+    most the current epoch; resumed on a CPU, it gives exactly the result that it would have given.
+
+    Args:
+        bundle: The dataset.
+        config: The settings.
+        out: The run folder, which must be empty or not there, unless a run is resumed.
+        resume: Go on with the run in the folder, if there is one. Its settings and data must be the same; there may be
+            more epochs, unless the schedule depends on their number.
+        progress: Show a bar.
+
+    Raises:
+        ValueError: The settings do not suit the dataset, or the folder cannot be used.
+    """
+    folder = Path(out)
+    _check(bundle, config)
+    with quiet(), isolate_rng():
+        seed_all(config.seed)
+        learner = Learner(runs.build_model(bundle, config), bundle.task, Scaling.of(bundle), config)
+        trainer = _trainer(folder, bundle.name, learner, progress)
+        folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
+        with _locked(folder):
+            history = _prepare(folder, bundle, config, resume)
+            if not history.stopped(config.epochs, config.early_stopping):
+                _train(folder, bundle, learner, trainer)
+            return _finish(folder, bundle, config)
+
+
+def fit_folds(
+    bundle: DatasetBundle,
+    config: TrainConfig,
+    out: str | PathLike[str],
+    *,
+    resume: bool = False,
+    progress: bool = True,
+) -> FoldResult:
+    """Train a new network on every fold of a cross-validation, each in a run folder of its own below ``out``.
+
+    Args:
+        bundle: A dataset with folds.
+        config: The settings, the same for all.
+        out: Where ``fold0``, ``fold1`` and so on go, and ``result.json`` with the mean over folds.
+        resume: Go on where it was left.
+        progress: Show bars.
+
+    Raises:
+        ValueError: As `fit` does; or the dataset has no folds.
+    """
+    if not bundle.folds:
+        raise ValueError(f"bundle: {bundle.name} has no folds; use fit")
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not resume and any(folder.iterdir()):
+        raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
+    results = [
+        fit(bundle.fold(i), config, folder / f"fold{i}", resume=resume, progress=progress)
+        for i in range(len(bundle.folds))
+    ]
+    result = FoldResult.of(results)
+    runs.save_json(result.to_json(), folder / runs.RESULT)
+    return result
+
+
+def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
+    """Complain at once about what would fail later."""
+    task = bundle.task
+    if task.level == "pair":
+        raise ValueError(f"bundle: {bundle.name} asks which graphs differ; there is nothing to learn")
+    if task.metric not in METRICS[task.kind]:
+        raise ValueError(f"bundle: metric {task.metric!r} does not suit {task.kind} targets")
+    choose_loss(config.loss, task)
+    for name in ("train", "validation", "test"):
+        graphs = getattr(bundle, name)
+        if not len(graphs):
+            raise ValueError(f"bundle: {bundle.name} has no {name} graphs")
+    y = bundle.validation.column("y")
+    if math.isnan(score(task, Scaling.of(bundle), torch.zeros(len(y), out_channels(task)), y)[task.metric]):
+        raise ValueError(
+            f"bundle: {task.metric} of the validation targets is undefined; they are unknown, or all the same"
+        )
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(f"{folder}: another process is training there") from None
+
+
+def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, resume: bool) -> History:
+    """Make the folder ready: that of a new run, or of one that goes on; and say what it has done."""
+    for name in runs.FILES:
+        for draft in folder.glob(f".{name}.*"):  # of a process that was killed
+            draft.unlink()
+    history = History(bundle.task)
+    if {path.name for path in folder.iterdir()} - {".lock"}:
+        if not resume:
+            raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
+        _check_same(folder, bundle, config)
+        if (folder / runs.CHECKPOINT).exists():
+            history.restore(runs.load_checkpoint(folder / runs.CHECKPOINT)["callbacks"][Recorder.__name__])
+    if len(history.rows) > config.epochs:
+        raise ValueError(f"epochs: {config.epochs}, but {folder} has trained {len(history.rows)}")
+    config.save(folder / runs.CONFIG)
+    return history
+
+
+def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> None:
+    if not (folder / runs.CONFIG).exists():
+        raise ValueError(f"{folder} is not empty, and holds no run to resume")
+    old = read_config(folder / runs.CONFIG)
+    ignore = HARMLESS | ({"epochs"} if config.schedule != "cosine" else set())
+    if changed := difference(old, config, ignore):
+        raise ValueError(f"{folder}: cannot resume with other settings; {changed}")
+    if (folder / runs.ABOUT).exists():
+        trained = runs.read_json(folder / runs.ABOUT)["dataset"]
+        if trained["content"] != runs.fingerprint(bundle):
+            raise ValueError(
+                f"{folder}: cannot resume with other data; it was trained on {trained['name']} "
+                f"{trained['content'][:12]}, and {bundle.name} is {runs.fingerprint(bundle)[:12]}"
+            )
+
+
+def _trainer(folder: Path, title: str, learner: Learner, progress: bool) -> Trainer:
+    config = learner.config
+    try:
+        return Trainer(
+            accelerator=config.accelerator,
+            devices=config.devices,
+            strategy=Spawned(start_method="spawn") if config.devices > 1 else "auto",
+            precision=PRECISION[config.precision],
+            max_epochs=config.epochs,
+            gradient_clip_val=config.gradient_clip,
+            callbacks=[Recorder(folder, learner), *([Bar(title)] if progress else [])],
+            plugins=[AtomicIO()],
+            default_root_dir=folder,
+            num_sanity_val_steps=0,
+            use_distributed_sampler=False,  # see `Shares`
+            logger=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+        )
+    except (MisconfigurationException, ValueError) as error:
+        raise ValueError(f"accelerator {config.accelerator}, devices {config.devices}: {error}") from error
+
+
+def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Trainer) -> None:
+    config, network, checkpoint = learner.config, learner.network, folder / runs.CHECKPOINT
+    resumed = checkpoint.exists()
+    if not resumed:
+        if config.encoding is not None:
+            network.fit_structure(loader(bundle.train, config))
+        runs.save_json(runs.describe(network, bundle, config, learner.scaling), folder / runs.ABOUT)
+    batches = Batches(replace(bundle, graphs=with_positions(bundle.graphs, network.settings["positional"])), config)
+    with _interruptible():
+        trainer.fit(learner, datamodule=batches, ckpt_path=checkpoint if resumed else None)
+
+
+class Spawned(DDPStrategy):
+    """Data-parallel training in processes of its own, as silent as this one."""
+
+    def setup_environment(self) -> None:
+        """Begin, in the new process."""
+        hush()
+        super().setup_environment()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """An interrupt stays one: Lightning would end the program, and ignore all further ones."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    except SystemExit:
+        raise KeyboardInterrupt from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+
+
+def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
+    """Judge the best epoch, and write what is left to write. The checkpoint is the truth; other files follow it."""
+    history = History(bundle.task)
+    history.restore(runs.load_checkpoint(folder / runs.CHECKPOINT)["callbacks"][Recorder.__name__])
+    if history.best_epoch < 0:
+        raise ValueError(f"{folder}: training diverged; no validation metric was a number. Lower lr, or clip gradients")
+    write_metrics(history.rows, folder / runs.METRICS)
+    runs.save_weights(history.best_weights, folder / runs.WEIGHTS, history.best_epoch)
+    draw_curves(history, folder / runs.CURVES)
+    result = Result(
+        dataset=bundle.name,
+        metric=bundle.task.metric,
+        best_epoch=history.best_epoch,
+        epochs=len(history.rows),
+        stopped=history.stopped(config.epochs, config.early_stopping),
+        validation=plain(history.best_metrics),
+        test=plain(evaluate(runs.load_run(folder), bundle)),
+        seed=config.seed,
+        seconds=sum(row["seconds"] for row in history.rows),
+    )
+    runs.save_json(result.to_json(), folder / runs.RESULT)
+    return result
+
+
+def draw_curves(history: History, path: Path) -> None:
+    """Loss and validation metric by epoch, and the best epoch."""
+    metric = history.task.metric
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    for axes, name in zip(figure.subplots(1, 2), ("loss", f"validation_{metric}"), strict=True):
+        axes.plot([row["epoch"] for row in history.rows], [row[name] for row in history.rows])
+        axes.set(xlabel="epoch", title=name.replace("_", " "))
+        axes.spines[["top", "right"]].set_visible(False)
+    best = history.best_metrics[metric]
+    axes.plot(history.best_epoch, best, "o", label=f"{best:.4g} at epoch {history.best_epoch}")
+    axes.legend(frameon=False)
+    with atomic(path) as draft:
+        figure.savefig(draft, format="png", dpi=110)

@@ -1,0 +1,128 @@
+"""What is written after every epoch, so that a run that is killed loses at most the current one."""
+
+import csv
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning.fabric.plugins import TorchCheckpointIO
+from lightning.pytorch import LightningModule, Trainer
+from lightning.pytorch.callbacks import Checkpoint
+from torch import Tensor
+
+from escgnn.files import atomic
+from escgnn.metrics import Task
+from escgnn.training.module import Learner
+from escgnn.training.runs import CHECKPOINT, METRICS, WEIGHTS, load_checkpoint, save_weights
+
+Row = dict[str, float]
+
+
+class History:
+    """The epochs of a run, and the best of them: the first with the best validation metric.
+
+    Attributes:
+        rows: A row of ``metrics.csv`` for each epoch.
+        best_epoch: -1 before there is one.
+        best_metrics: All validation metrics of that epoch.
+        best_weights: The network's, after that epoch.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.rows: list[Row] = []
+        self.best_epoch = -1
+        self.best_metrics: dict[str, float] = {}
+        self.best_weights: dict[str, Tensor] = {}
+
+    def add(self, row: Row, metrics: dict[str, float], weights: dict[str, Tensor]) -> bool:
+        """Add an epoch; True if it is strictly better than all before."""
+        self.rows.append(row)
+        value, best = metrics[self.task.metric], self.best_metrics.get(self.task.metric, math.nan)
+        is_best = not math.isnan(value) and (
+            math.isnan(best) or (value < best if self.task.direction == "min" else value > best)
+        )
+        if is_best:
+            self.best_epoch, self.best_metrics = len(self.rows) - 1, metrics
+            self.best_weights = {name: tensor.detach().cpu().clone() for name, tensor in weights.items()}
+        return is_best
+
+    def stopped(self, epochs: int, early_stopping: int | None) -> str:
+        """Why there is nothing left to train, or nothing."""
+        if self.rows and not math.isfinite(self.rows[-1]["loss"]):
+            return "diverged"
+        if early_stopping is not None and len(self.rows) - 1 - self.best_epoch >= early_stopping:
+            return "early"
+        return "epochs" if len(self.rows) >= epochs else ""
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain values."""
+        return {name: value for name, value in vars(self).items() if name != "task"}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take everything from a `state`."""
+        vars(self).update(state)
+
+
+class Recorder(Checkpoint):
+    """Keeps the history in the checkpoint, and writes the files of the run folder."""
+
+    def __init__(self, folder: Path, learner: Learner) -> None:
+        self.folder = folder
+        self.config = learner.config
+        self.history = History(learner.task)
+        self._start = 0.0
+
+    def state_dict(self) -> dict[str, Any]:
+        """What to keep."""
+        return self.history.state()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """What was kept."""
+        self.history.restore(state_dict)
+
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Look at the clock."""
+        self._start = time.perf_counter()
+
+    def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Write the epoch. Lightning calls this after the module's own hook, because it is a ``Checkpoint``."""
+        assert isinstance(pl_module, Learner)
+        means = {f"validation_{name}": value for name, value in pl_module.metrics.items() if "/" not in name}
+        row = {
+            "epoch": trainer.current_epoch,
+            "loss": pl_module.loss,
+            **means,
+            "lr": pl_module.lr,
+            "seconds": time.perf_counter() - self._start,
+        }
+        is_best = self.history.add(row, pl_module.metrics, pl_module.network.state_dict())
+        if trainer.is_global_zero:
+            if is_best:
+                save_weights(self.history.best_weights, self.folder / WEIGHTS, self.history.best_epoch)
+            write_metrics(self.history.rows, self.folder / METRICS)
+        trainer.save_checkpoint(self.folder / CHECKPOINT, weights_only=False)  # the truth: it holds all of the above
+        trainer.should_stop = bool(self.history.stopped(self.config.epochs, self.config.early_stopping))
+
+
+class AtomicIO(TorchCheckpointIO):
+    """Checkpoints written whole or not at all, and read as plain values."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        """Write."""
+        with atomic(path) as draft:
+            torch.save(checkpoint, draft)
+
+    def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = True) -> dict[str, Any]:
+        """Read."""
+        return load_checkpoint(Path(path))
+
+
+def write_metrics(rows: list[Row], path: Path) -> None:
+    """Write the table of epochs."""
+    with atomic(path) as draft, draft.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,212 @@
+"""The run folder: what it holds, how it is written and read. Nothing in it that is loaded can run code."""
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from os import PathLike
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from escgnn import __version__
+from escgnn.datasets import DatasetBundle, Feature
+from escgnn.files import atomic
+from escgnn.metrics import Task
+from escgnn.models import ESCGNN
+from escgnn.training.config import TrainConfig
+from escgnn.training.scoring import Scaling, out_channels
+from escgnn.transforms import StructuralEncoding
+
+CONFIG, METRICS, CHECKPOINT = "config.yaml", "metrics.csv", "last.ckpt"
+WEIGHTS, ABOUT, RESULT, CURVES = "model.safetensors", "model.json", "result.json", "curves.png"
+FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
+FORMAT = "escgnn model 1"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A trained network with what it takes to use it.
+
+    Attributes:
+        folder: Where it was read from.
+        model: The network, in evaluation mode.
+        encoding: What it wants attached to every batch.
+        task: What it predicts.
+        scaling: How its outputs relate to the targets.
+        features: What it reads of nodes and edges, by name.
+        dataset: Name and hashes of what it was trained on.
+        epoch: The epoch that the weights are of.
+    """
+
+    folder: Path
+    model: ESCGNN
+    encoding: StructuralEncoding | None
+    task: Task
+    scaling: Scaling
+    features: Mapping[str, Feature]
+    dataset: Mapping[str, str]
+    epoch: int
+
+
+def build_model(bundle: DatasetBundle, config: TrainConfig) -> ESCGNN:
+    """A new network for a dataset, its weights drawn from torch's random numbers."""
+    encoding = config.encoding
+    degrees = np.bincount(bundle.train.view().degrees).tolist() if config.model.backbone == "pna" else None
+    x, edge_attr = (asdict(bundle.features[name]) if name in bundle.features else None for name in ("x", "edge_attr"))
+    return ESCGNN(
+        out_channels(bundle.task),
+        num_bins=None if encoding is None else encoding.build().num_bins,
+        node_tuples=encoding is not None and encoding.nodes,
+        node_features=x,
+        edge_features=edge_attr,
+        level=bundle.task.level,
+        degrees=degrees,
+        **config.model.model_dump(),
+    )
+
+
+def describe(model: ESCGNN, bundle: DatasetBundle, config: TrainConfig, scaling: Scaling) -> dict[str, Any]:
+    """What stands beside the weights, as plain values."""
+    encoding = config.encoding
+    return {
+        "format": FORMAT,
+        "encoding": None if encoding is None else encoding.model_dump(mode="json"),
+        "encoding_repr": None if encoding is None else repr(encoding.build()),
+        "model": model.settings,
+        "task": asdict(bundle.task),
+        "scaling": asdict(scaling),
+        "features": {name: asdict(bundle.features[name]) for name in ("x", "edge_attr") if name in bundle.features},
+        "dataset": {"name": bundle.name, "sha256": bundle.sha256, "content": fingerprint(bundle)},
+        "versions": versions(),
+    }
+
+
+def save_weights(weights: Mapping[str, Tensor], path: Path, epoch: int) -> None:
+    """Write weights, whole or not at all."""
+    with atomic(path) as draft:
+        draft.write_bytes(save({name: tensor.contiguous() for name, tensor in weights.items()}, {"epoch": str(epoch)}))
+
+
+def save_json(values: Mapping[str, Any], path: Path) -> None:
+    """Write plain values, whole or not at all."""
+    with atomic(path) as draft:
+        draft.write_text(json.dumps(values, indent=2, allow_nan=False) + "\n")
+
+
+def load_run(folder: str | PathLike[str]) -> Run:
+    """The trained network of a run folder, which may still be training; only ``model.json`` and the weights are read.
+
+    Raises:
+        ValueError: A file is missing, damaged, or does not fit the other.
+    """
+    folder = Path(folder)
+    about = read_json(folder / ABOUT)
+    weights, epoch = _read_weights(folder / WEIGHTS)
+    try:
+        if about["format"] != FORMAT:
+            raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
+        task = about["task"]
+        model = ESCGNN(**about["model"])
+        run = Run(
+            folder=folder,
+            model=model.eval(),
+            encoding=None if about["encoding"] is None else StructuralEncoding(**about["encoding"]),
+            task=Task(**{**task, "targets": tuple(task["targets"])}),
+            scaling=Scaling(**{name: tuple(values) for name, values in about["scaling"].items()}),
+            features={name: Feature(entry["kind"], tuple(entry["sizes"])) for name, entry in about["features"].items()},
+            dataset=about["dataset"],
+            epoch=epoch,
+        )
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{folder / ABOUT}: not a description of a model; {error!r}") from error
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ValueError(f"{folder / WEIGHTS}: does not fit {ABOUT}; {' '.join(str(error).split()):.300}") from error
+    return run
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The values of a JSON file, or a ValueError that names it."""
+    _exists(path)
+    try:
+        values: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    return values
+
+
+def _read_weights(path: Path) -> tuple[dict[str, Tensor], int]:
+    _exists(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            epoch = int((file.metadata() or {}).get("epoch", -1))
+            return {name: file.get_tensor(name) for name in file.keys()}, epoch  # noqa: SIM118, it is no mapping
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _exists(path: Path) -> None:
+    if not path.is_file():
+        what = "is not there" if path.parent.is_dir() else "is not there, nor is its folder"
+        raise ValueError(f"{path} {what}; a run folder has it once the first epoch is over")
+
+
+def fingerprint(bundle: DatasetBundle) -> str:
+    """Hash of the graphs that are trained, chosen and judged with, in their order, and of what is asked of them."""
+    digest = hashlib.sha256(repr((bundle.task, sorted(bundle.features.items()))).encode())
+    for graphs in (bundle.train, bundle.validation, bundle.test):
+        digest.update(f"{len(graphs)}".encode())
+        for start in range(0, len(graphs), 4096):
+            batch = graphs.batch(range(start, min(start + 4096, len(graphs))))
+            for name, values in batch:
+                if isinstance(values, Tensor):
+                    digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
+                    digest.update(values.contiguous().numpy().data)
+    return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides the numbers."""
+    packages = ("torch", "torch_geometric", "lightning", "torchmetrics", "numpy", "numba")
+    return {
+        "escgnn": __version__,
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+    }
+
+
+def commit() -> str | None:
+    """The commit of this code, if it runs from a repository."""
+    package = Path(__file__).parents[1]
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(package), "rev-parse", "--show-toplevel", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    top, head = answer.stdout.split("\n")[:2]
+    return head if Path(top, package.name).resolve() == package.resolve() else None
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """A checkpoint, as plain values."""
+    try:
+        checkpoint: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, ValueError, EOFError, UnpicklingError) as error:
+        raise ValueError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+    return checkpoint

@@ -1,0 +1,241 @@
+"""Search for settings with Optuna: every trial is a training run, judged by its validation graphs. Needs Optuna.
+
+```python
+result = tune(bundle, "runs/search", trials=50, epochs=30)
+training.fit(bundle, result.config, "runs/best")
+```
+"""
+
+import csv
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from escgnn import training
+from escgnn.datasets import DatasetBundle
+from escgnn.files import atomic
+from escgnn.metrics import Task
+from escgnn.training import TrainConfig
+from escgnn.training.config import checked, difference
+from escgnn.training.runs import fingerprint
+
+try:
+    import optuna
+    from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+    from optuna.trial import TrialState
+except ImportError:
+    raise ImportError("escgnn.tuning needs Optuna: pip install 'escgnn[tune]'") from None
+
+BASE, STUDY, BEST, TABLE = "base.yaml", "study.db", "best.yaml", "trials.csv"
+PARTS = ("degree", "node", "joint", "edge", "resistance")  # the edge histogram is always kept; counting rests on it
+OPTIONAL = tuple(part for part in PARTS if part != "edge")
+NETWORK: dict[str, BaseDistribution] = {
+    "hidden": CategoricalDistribution([32, 64, 128, 256]),
+    "layers": IntDistribution(2, 6),
+    "lr": FloatDistribution(1e-4, 1e-2, log=True),
+}
+ENCODING: dict[str, BaseDistribution] = {
+    "hops": IntDistribution(1, 4),
+    **{part: CategoricalDistribution([True, False]) for part in OPTIONAL},
+}
+HARMLESS = {"workers"}  # may change between two parts of a search
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of the search.
+
+    Attributes:
+        number: From 0; its run folder is ``trial-000`` and so on.
+        settings: What was tried.
+        value: The validation metric; None if the run failed.
+        error: Why it failed, or nothing.
+    """
+
+    number: int
+    settings: Mapping[str, Any]
+    value: float | None
+    error: str
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """What a search came to.
+
+    Attributes:
+        folder: Where it is.
+        metric: What the validation graphs were judged by.
+        best: The trial with the best value, the first if there are several.
+        config: Its settings, those that were not searched for too.
+        trials: All trials.
+    """
+
+    folder: Path
+    metric: str
+    best: Trial
+    config: TrainConfig
+    trials: tuple[Trial, ...]
+
+
+def tune(
+    bundle: DatasetBundle,
+    out: str | PathLike[str],
+    *,
+    trials: int = 20,
+    base: TrainConfig | None = None,
+    epochs: int | None = None,
+    seed: int = 0,
+    timeout: float | None = None,
+    progress: Callable[[Trial], None] | None = None,
+) -> TuneResult:
+    """Search for the radius and the parts of the encoding, width and depth of the network, and the learning rate.
+
+    Called again with the same folder, the search goes on until there are as many trials, and makes those it would have made;
+    a run that was killed goes on, too. The folder has the study (``study.db``), the run folders, and after every trial
+    ``trials.csv`` and the settings of the best one, ``best.yaml``. Test graphs play no part in the search.
+
+    Every run goes to its end: they are not watched from outside, so none can be cut short for being worse than others.
+
+    Args:
+        bundle: The dataset, with one split.
+        out: The folder of the search, new or of a search with the same data and ``base``.
+        trials: Trials in all, failed ones too.
+        base: Settings that are not searched for; by default those of the dataset. Without an encoding, only the network
+            is searched for.
+        epochs: Epochs of every run, if not those of ``base``.
+        seed: Decides what is tried.
+        timeout: Seconds after which no trial begins.
+        progress: Called after every trial.
+
+    Raises:
+        ValueError: The folder cannot be used, the dataset has no split, or no trial came to an end.
+    """
+    folder = Path(out)
+    base = training.read_config(bundle=bundle) if base is None else base
+    base = base if epochs is None else checked({**base.model_dump(), "epochs": epochs})
+    space = NETWORK if base.encoding is None else {**ENCODING, **NETWORK}
+    content = fingerprint(bundle)  # complains if there is no split
+    end = time.monotonic() + (math.inf if timeout is None else timeout)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder), _study(folder, bundle.task, base, content) as study:
+        killed = deque(study.get_trials(states=(TrialState.RUNNING,)))
+        while (killed or len(study.trials) < trials) and time.monotonic() < end:
+            trial = killed.popleft() if killed else _ask(study, space, seed)
+            _run(study, trial, bundle, base, folder)
+            done = _finished(study)
+            _write_table(done, space, bundle.task, folder / TABLE)
+            if best := _best(done, bundle.task):
+                _config(base, best.settings).save(folder / BEST)
+            if progress is not None:
+                progress(next(one for one in done if one.number == trial.number))
+        done = _finished(study)
+    best = _best(done, bundle.task)
+    if best is None:
+        first = f"; the first: {done[0].error}" if done else ""
+        raise ValueError(f"{folder}: none of {len(done)} trials came to an end{first}")
+    return TuneResult(folder, bundle.task.metric, best, _config(base, best.settings), done)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(f"{folder}: another process is searching there") from None
+
+
+@contextmanager
+def _study(folder: Path, task: Task, base: TrainConfig, content: str) -> Iterator[optuna.Study]:
+    """The study of the folder, a new one or one that goes on with the same settings and data."""
+    if (folder / BASE).exists():
+        if changed := difference(training.read_config(folder / BASE), base, HARMLESS):
+            raise ValueError(f"{folder}: cannot go on with other settings; {changed}")
+    elif {path.name for path in folder.iterdir()} - {".lock"}:
+        raise ValueError(f"{folder} is not empty, and holds no search to go on with")
+    else:
+        base.save(folder / BASE)
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage = optuna.storages.RDBStorage(f"sqlite:///{(folder / STUDY).resolve()}")
+    try:
+        study = optuna.create_study(
+            storage=storage,
+            study_name="escgnn",
+            direction="minimize" if task.direction == "min" else "maximize",
+            load_if_exists=True,
+        )
+        if study.user_attrs.get("content", content) != content:
+            raise ValueError(f"{folder}: cannot go on with other data")
+        study.set_user_attr("content", content)
+        yield study
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+        optuna.logging.set_verbosity(verbosity)
+
+
+def _ask(study: optuna.Study, space: dict[str, BaseDistribution], seed: int) -> optuna.Trial:
+    """A new trial; it draws from a seed of its own, or a search that goes on would try the same again."""
+    own = np.random.SeedSequence([seed, len(study.trials)]).generate_state(1)
+    study.sampler = optuna.samplers.TPESampler(seed=int(own[0]))
+    return study.ask(space)
+
+
+def _run(study: optuna.Study, trial: Any, bundle: DatasetBundle, base: TrainConfig, folder: Path) -> None:
+    """Train with the settings of a trial, or go on with that, and tell the study."""
+    try:
+        config = _config(base, trial.params)
+        result = training.fit(bundle, config, folder / f"trial-{trial.number:03}", resume=True, progress=False)
+        value = result.validation[bundle.task.metric]
+        if value is None:
+            raise ValueError(f"{bundle.task.metric} of the validation graphs is not a number")
+    except Exception as error:  # whatever it is, other settings may do
+        study._storage.set_trial_user_attr(trial._trial_id, "error", f"{type(error).__name__}: {error}")
+        study.tell(trial.number, state=TrialState.FAIL)
+    else:
+        study.tell(trial.number, value)
+
+
+def _config(base: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
+    """The settings of a trial, over those that are not searched for."""
+    changed = base.model_dump()
+    changed["lr"] = settings["lr"]
+    changed["model"] |= {name: settings[name] for name in ("hidden", "layers")}
+    if base.encoding is not None:
+        parts = [part for part in PARTS if settings.get(part, True)]
+        others = [part for part in base.encoding.parts if part not in PARTS]
+        changed["encoding"] |= {"hops": settings["hops"], "parts": (*parts, *others)}
+    return checked(changed)
+
+
+def _finished(study: optuna.Study) -> tuple[Trial, ...]:
+    """The trials that ended, well or not."""
+    return tuple(
+        Trial(trial.number, trial.params, trial.value, trial.user_attrs.get("error", ""))
+        for trial in study.get_trials(states=(TrialState.COMPLETE, TrialState.FAIL))
+    )
+
+
+def _best(trials: tuple[Trial, ...], task: Task) -> Trial | None:
+    sign = 1 if task.direction == "min" else -1
+    judged = [(sign * trial.value, trial.number, trial) for trial in trials if trial.value is not None]
+    return min(judged)[2] if judged else None
+
+
+def _write_table(trials: tuple[Trial, ...], space: Mapping[str, Any], task: Task, path: Path) -> None:
+    with atomic(path) as draft, draft.open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["trial", f"validation_{task.metric}", *space, "error"])
+        for trial in trials:
+            settings = [trial.settings.get(name, "") for name in space]
+            table.writerow([trial.number, "" if trial.value is None else trial.value, *settings, trial.error])

@@ -1,0 +1,243 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.testing import assert_close
+from torch_geometric.data import Data
+
+from escgnn import graphs, layers
+from escgnn.layers import (
+    BatchNorm,
+    FeatureEncoder,
+    PositionalEncoder,
+    StructuralEmbedding,
+    VirtualNode,
+    fit_embeddings,
+)
+from escgnn.transforms import StructuralEncoding
+
+ENCODING = StructuralEncoding(2, nodes=True)
+
+
+def encoded(graph):
+    return ENCODING(Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes))
+
+
+def sparse(matrix):
+    """Rows in the layout of the encoding."""
+    matrix = torch.as_tensor(matrix)
+    row, column = matrix.nonzero().T
+    count = matrix[row, column]
+    named = {"esc_len": torch.bincount(row, minlength=len(matrix)), "esc_bin": column, "esc_count": count}
+    return {name: values.to(torch.int32) for name, values in named.items()}
+
+
+@st.composite
+def histograms(draw, bins=6):
+    """A few rows, some of them empty, many of them repeated."""
+    kinds = draw(st.lists(st.lists(st.integers(0, 3), min_size=bins, max_size=bins), min_size=1, max_size=4))
+    return draw(st.lists(st.sampled_from(kinds), max_size=12).map(lambda rows: np.array(rows).reshape(-1, bins)))
+
+
+@pytest.fixture(params=["matmul", "bag"])
+def way(request, monkeypatch):
+    """Both ways to compute the embedding."""
+    if request.param == "bag":
+        monkeypatch.setattr(layers, "MATMUL_BINS", 0)
+
+
+class TestStructuralEmbedding:
+    def test_is_a_matrix_times_the_histograms(self, way):
+        data = encoded(graphs.molecule_like(20))
+        dense = torch.from_numpy(ENCODING.dense(graphs.molecule_like(20))).float()
+        embedding = StructuralEmbedding(ENCODING.num_bins, 7)
+        assert_close(embedding(data), dense @ embedding.weight)
+        embedding.fit([data])
+        mean, deviation = dense.mean(0), dense.std(0, correction=0)
+        deviation = torch.where(deviation > 1e-6, deviation.clamp_min(0.1), 1)
+        assert_close(embedding.mean, mean)
+        assert_close(embedding.deviation, deviation)
+        assert_close(embedding(data), (dense - mean) / deviation @ embedding.weight)
+
+    def test_gradient_is_that_of_the_product(self, way):
+        data = encoded(graphs.molecule_like(5))
+        dense = torch.from_numpy(ENCODING.dense(graphs.molecule_like(5))).float()
+        embedding = StructuralEmbedding(ENCODING.num_bins, 7)
+        embedding.fit([data])
+        embedding(data).square().sum().backward()
+        weight = embedding.weight.detach().clone().requires_grad_()
+        ((dense - embedding.mean) / embedding.deviation @ weight).square().sum().backward()
+        assert_close(embedding.weight.grad, weight.grad, rtol=1e-4, atol=1e-3)
+
+    @given(histograms())
+    def test_any_rows_even_empty_ones(self, matrix):
+        embedding = StructuralEmbedding(6, 3)
+        assert_close(embedding(sparse(matrix)), torch.as_tensor(matrix).float() @ embedding.weight)
+
+    @given(histograms())
+    @pytest.mark.parametrize("collide", [False, True])
+    def test_rows_embedded_once_are_the_same_rows(self, collide, matrix):
+        plain, once = StructuralEmbedding(6, 3, mlp=True), StructuralEmbedding(6, 3, mlp=True, dedup=True)
+        once.load_state_dict(plain.state_dict())
+        if collide:
+            once.salt.zero_()  # the same hash for all rows
+        rows = sparse(matrix)
+        assert_close(once(rows), plain(rows))
+        first, copy = once._distinct(*once.rows(rows))
+        if not collide:
+            assert first.sum() == len({tuple(row) for row in matrix.tolist()})
+        assert (torch.as_tensor(matrix)[first][copy] == torch.as_tensor(matrix)).all()
+
+    def test_fit_streams(self):
+        parts = [encoded(graph) for graph in graphs.molecule_like(8).split()]
+        whole = encoded(graphs.molecule_like(8))
+        one, many = StructuralEmbedding(ENCODING.num_bins, 2), StructuralEmbedding(ENCODING.num_bins, 2)
+        one.fit([whole])
+        many.fit(iter(parts))
+        assert torch.equal(one.mean, many.mean)
+        assert torch.equal(one.deviation, many.deviation)
+
+    def test_fit_of_several_takes_one_pass(self):
+        edges, nodes = (StructuralEmbedding(ENCODING.num_bins, 2, prefix=prefix) for prefix in ("esc", "esc_node"))
+        fit_embeddings([edges, nodes], iter([encoded(graphs.molecule_like(8))]))
+        assert not torch.equal(edges.mean, nodes.mean)
+        assert edges.mean.any() and nodes.mean.any()
+
+    def test_bins_never_seen_and_constant_bins_are_not_scaled(self):
+        embedding = StructuralEmbedding(3, 2)
+        embedding.fit([sparse([[0, 7, 1], [0, 7, 3]])])
+        assert embedding.mean.tolist() == [0, 7, 2]
+        assert embedding.deviation.tolist() == [1, 1, 1]
+
+    def test_no_rows_change_nothing(self):
+        embedding = StructuralEmbedding(3, 2)
+        embedding.fit([])
+        embedding.fit([sparse(np.zeros((0, 3), int))])
+        assert embedding.mean.tolist() == [0, 0, 0]
+        assert embedding.deviation.tolist() == [1, 1, 1]
+
+    def test_large_counts_do_not_blow_up(self):
+        data = encoded(graphs.disjoint_union([graphs.star(3000), graphs.barabasi_albert(300, 3)]))
+        assert data.esc_count.max() >= 2999
+        embedding = StructuralEmbedding(ENCODING.num_bins, 64)
+        embedding.fit([data])
+        assert embedding(data).square().mean() < 1.5
+
+    def test_scale_none_takes_counts_as_they_are(self):
+        data = encoded(graphs.petersen())
+        embedding = StructuralEmbedding(ENCODING.num_bins, 2, scale="none")
+        before = embedding(data)
+        embedding.fit([data])
+        assert torch.equal(embedding(data), before)
+
+    def test_scales_are_saved(self):
+        data = encoded(graphs.molecule_like(3))
+        a, b = StructuralEmbedding(ENCODING.num_bins, 2), StructuralEmbedding(ENCODING.num_bins, 2)
+        a.fit([data])
+        b.load_state_dict(a.state_dict())
+        assert torch.equal(a(data), b(data))
+
+    def test_half_precision_keeps_counts(self):
+        embedding = StructuralEmbedding(1, 1)
+        with torch.no_grad():
+            embedding.weight.fill_(1)
+        with torch.autocast("cpu", torch.bfloat16):
+            assert embedding(sparse([[257]])).item() == 257
+
+    def test_unknown_scale(self):
+        with pytest.raises(ValueError, match="scale: 'log'; expected one of fitted, none"):
+            StructuralEmbedding(3, 2, scale="log")
+
+
+class TestFeatureEncoder:
+    def test_categories_are_summed(self):
+        encoder = FeatureEncoder("categorical", [3, 2], 4)
+        x = torch.tensor([[0, 0], [2, 1], [1, 0]])
+        assert_close(encoder(x, 3), encoder.weight[x[:, 0]] + encoder.weight[3 + x[:, 1]])
+
+    def test_one_column_needs_no_second_dimension(self):
+        encoder = FeatureEncoder("categorical", [3], 4)
+        assert torch.equal(encoder(torch.tensor([0, 2]), 2), encoder.weight[[0, 2]])
+        assert FeatureEncoder("dense", [1], 4)(torch.ones(2), 2).shape == (2, 4)
+
+    def test_numbers_are_multiplied(self):
+        encoder = FeatureEncoder("dense", [3], 4)
+        x = torch.randint(0, 5, (6, 3))
+        assert_close(encoder(x, 6), x.float() @ encoder.weight + encoder.bias)
+
+    def test_nothing_is_a_constant(self):
+        encoder = FeatureEncoder(None, (), 4)
+        assert torch.equal(encoder(None, 3), encoder.weight.expand(3, 4))
+        assert encoder(None, 0).shape == (0, 4)
+
+    @pytest.mark.parametrize("kind", ["categorical", "dense"])
+    def test_no_rows(self, kind):
+        assert FeatureEncoder(kind, [2], 4)(
+            torch.empty((0, 2 if kind == "dense" else 1), dtype=torch.long), 0
+        ).shape == (0, 4)
+
+    @pytest.mark.parametrize("x", [[[3, 0]], [[0, 2]], [[-1, 0]]])
+    def test_categories_out_of_range_are_refused(self, x):
+        with pytest.raises(ValueError, match="features: a category is negative or too large for columns of \\[3, 2\\]"):
+            FeatureEncoder("categorical", [3, 2], 4)(torch.tensor(x), 1)
+
+    def test_unknown_kind_and_sizes(self):
+        with pytest.raises(ValueError, match="kind: 'text'; expected one of categorical, dense"):
+            FeatureEncoder("text", [3], 4)
+        for sizes in ([], [3, 0]):
+            with pytest.raises(ValueError, match="sizes: .*; expected one number or more, from 1"):
+                FeatureEncoder("categorical", sizes, 4)
+
+
+class TestPositionalEncoder:
+    def test_signs_are_drawn_for_every_graph_in_training_only(self):
+        torch.manual_seed(0)
+        encoder = PositionalEncoder("laplacian", 2, 3)
+        x, batch = torch.randn(40, 2), torch.arange(20).repeat_interleave(2)
+        with torch.no_grad():
+            encoder.linear.weight.copy_(torch.eye(3, 2))
+            encoder.linear.bias.zero_()
+        signs = encoder(x, batch, 20)[:, :2] / x
+        assert_close(signs.abs(), torch.ones(40, 2))
+        assert torch.equal(signs[::2].round(), signs[1::2].round())
+        assert len(signs.round().unique(dim=0)) == 4
+        assert_close(encoder.eval()(x, batch, 20)[:, :2], x)
+
+    def test_random_walks_have_no_sign(self):
+        encoder = PositionalEncoder("random_walk", 2, 3)
+        x = torch.randn(5, 2)
+        assert torch.equal(encoder(x, torch.zeros(5, dtype=torch.long), 1), encoder.linear(x))
+
+    def test_unknown_kind(self):
+        with pytest.raises(ValueError, match="kind: 'degree'; expected one of laplacian, random_walk"):
+            PositionalEncoder("degree", 2, 3)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_batch_norm_of_one_row_uses_running_statistics(rows):
+    norm, x = BatchNorm(3), torch.randn(rows, 3)
+    trained = norm(x)
+    assert norm.num_batches_tracked == 0
+    assert torch.equal(trained, norm.eval()(x))
+
+
+@pytest.mark.parametrize("name", layers.POOLS)
+def test_pools_read_every_graph_apart(name):
+    pool = layers.POOLS[name](4)
+    h, batch = torch.randn(5, 4), torch.tensor([0, 0, 2, 2, 2])
+    out = pool(h, batch, 4)
+    for graph in range(4):
+        mine = h[batch == graph]
+        weight = {
+            "sum": torch.ones(len(mine)),
+            "mean": torch.ones(len(mine)) / max(len(mine), 1),
+            "attention": (mine @ pool.gate.weight[0]).softmax(0) if name == "attention" else None,
+        }[name]
+        assert_close(out[graph], weight @ mine)
+
+
+def test_virtual_nodes_hear_their_graph():
+    virtual, h, batch = torch.randn(2, 4), torch.randn(3, 4), torch.tensor([0, 1, 1])
+    exchange = VirtualNode(4, "layer", 0.0)
+    assert_close(exchange(virtual, h, batch)[1], virtual[1] + exchange.mlp(virtual[1] + h[1] + h[2]))

@@ -1,0 +1,151 @@
+import csv
+import json
+
+import pytest
+
+from escgnn import datasets, training, tuning
+from escgnn.training import TrainConfig, fitting, read_config, read_result
+from escgnn.tuning import tune
+from tests.training import tiny
+
+BASE = TrainConfig(encoding={"max_degree": 16}, model={"dropout": 0.1}, epochs=1, batch_size=16)
+
+
+@pytest.fixture(autouse=True)
+def tiny_runs(monkeypatch):
+    """Small networks, and no pictures, which take longer to draw than these to train."""
+    monkeypatch.setattr(fitting, "draw_curves", lambda history, path: None)
+    monkeypatch.setitem(tuning.NETWORK, "hidden", tuning.CategoricalDistribution([4, 8]))
+    monkeypatch.setitem(tuning.NETWORK, "layers", tuning.IntDistribution(1, 2))
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Names of the run folders that were trained in."""
+    names = []
+
+    def fit(bundle, config, out, **options):
+        names.append(out.name)
+        return fitting.fit(bundle, config, out, **options)
+
+    monkeypatch.setattr(training, "fit", fit)
+    return names
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    return datasets.load("counting-random", count=20)
+
+
+def table(folder):
+    with (folder / "trials.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_search_goes_on_where_it_was_left(tmp_path, bundle, runs):
+    seen = []
+    first = tune(bundle, tmp_path / "a", trials=2, base=BASE, progress=seen.append)
+    assert [trial.number for trial in seen] == [0, 1] and seen == [*first.trials]
+    result = tune(bundle, tmp_path / "a", trials=3, base=BASE)
+    assert runs == ["trial-000", "trial-001", "trial-002"]
+    assert result.trials[:2] == first.trials
+    assert len({json.dumps(trial.settings) for trial in result.trials}) == 3
+    assert tune(bundle, tmp_path / "a", trials=3, base=BASE) == result and len(runs) == 3
+
+    metric = bundle.task.metric
+    assert (result.metric, result.folder) == (metric, tmp_path / "a")
+    for trial in result.trials:
+        assert trial.value == read_result(tmp_path / f"a/trial-{trial.number:03}").validation[metric]
+    assert result.best.value == min(trial.value for trial in result.trials)
+    assert read_config(tmp_path / "a/best.yaml") == result.config
+    assert read_config(tmp_path / f"a/trial-{result.best.number:03}/config.yaml") == result.config
+    assert result.config.model.dropout == 0.1 and result.config.encoding.max_degree == 16
+    rows = table(tmp_path / "a")
+    assert [float(row[f"validation_{metric}"]) for row in rows] == [trial.value for trial in result.trials]
+    assert {"hops", "degree", "resistance", "hidden", "layers", "lr", "error"} <= {*rows[0]}
+
+    straight = tune(bundle, tmp_path / "b", trials=3, base=BASE)
+    assert straight.trials == result.trials
+
+
+def test_a_killed_run_goes_on(tmp_path, bundle, runs, monkeypatch):
+    finish = fitting._finish
+
+    def kill(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitting, "_finish", kill)
+    with pytest.raises(KeyboardInterrupt):
+        tune(bundle, tmp_path, trials=1, base=BASE)
+    monkeypatch.setattr(fitting, "_finish", finish)
+    result = tune(bundle, tmp_path, trials=1, base=BASE)
+    assert runs == ["trial-000", "trial-000"] and len(result.trials) == 1
+
+
+def test_failures_are_recorded(tmp_path, bundle, monkeypatch):
+    def fit(bundle, config, out, **options):
+        if out.name == "trial-000":
+            raise RuntimeError("out of memory")
+        return fitting.fit(bundle, config, out, **options)
+
+    monkeypatch.setattr(training, "fit", fit)
+    with pytest.raises(ValueError, match="none of 1 trials came to an end; the first: RuntimeError: out of memory"):
+        tune(bundle, tmp_path, trials=1, base=BASE)
+    assert not (tmp_path / "best.yaml").exists()
+    result = tune(bundle, tmp_path, trials=2, base=BASE)
+    assert [trial.error for trial in result.trials] == ["RuntimeError: out of memory", ""]
+    assert result.trials[0].value is None and result.best.number == 1
+    assert [row["error"] for row in table(tmp_path)] == ["RuntimeError: out of memory", ""]
+
+
+def test_larger_is_better_where_it_is(tmp_path, monkeypatch):
+    values = iter([0.2, 0.7, 0.7])
+    monkeypatch.setattr(
+        training, "fit", lambda *_, **__: type("Result", (), {"validation": {"accuracy": next(values)}})
+    )
+    assert tune(tiny.bundle("multiclass"), tmp_path, trials=3, base=BASE).best.number == 1
+
+
+def test_proposals(tmp_path, bundle, monkeypatch):
+    tried = []
+
+    def fit(bundle, config, out, **_):
+        tried.append(config)
+        return type("Result", (), {"validation": {bundle.task.metric: config.lr}})
+
+    monkeypatch.setattr(training, "fit", fit)
+    tune(bundle, tmp_path / "all", trials=15, base=BASE, epochs=7)
+    assert {config.encoding.hops for config in tried} == {1, 2, 3, 4}
+    assert all("edge" in config.encoding.parts and config.epochs == 7 for config in tried)
+    assert len({config.encoding.parts for config in tried}) > 5
+    assert all(1e-4 <= config.lr <= 1e-2 for config in tried)
+    tried.clear()
+    tune(bundle, tmp_path / "bare", trials=2, base=BASE.model_copy(update={"encoding": None}))
+    assert [config.encoding for config in tried] == [None, None]
+
+
+def test_what_cannot_be_used(tmp_path, bundle, monkeypatch):
+    monkeypatch.setattr(training, "fit", lambda *_, **__: type("Result", (), {"validation": {bundle.task.metric: 1.0}}))
+    tune(bundle, tmp_path / "search", trials=1, base=BASE)
+    with pytest.raises(ValueError, match="other settings; epochs was 1 and is 2"):
+        tune(bundle, tmp_path / "search", trials=2, base=BASE, epochs=2)
+    with pytest.raises(ValueError, match="other data"):
+        tune(datasets.load("counting-random", count=21), tmp_path / "search", trials=2, base=BASE)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/notes.txt").touch()
+    with pytest.raises(ValueError, match="is not empty"):
+        tune(bundle, tmp_path / "full", base=BASE)
+    with pytest.raises(ValueError, match="folds"):
+        tune(tiny.bundle(folds=2), tmp_path / "folds", base=BASE)
+    with pytest.raises(ValueError, match="none of 0 trials"):
+        tune(bundle, tmp_path / "late", base=BASE, timeout=0)
+
+
+def test_one_process_at_a_time(tmp_path, bundle, monkeypatch):
+    def fit(*_, **__):
+        with pytest.raises(ValueError, match="another process is searching"):
+            tune(bundle, tmp_path, trials=1, base=BASE)
+        return type("Result", (), {"validation": {bundle.task.metric: 1.0}})
+
+    monkeypatch.setattr(training, "fit", fit)
+    assert tune(bundle, tmp_path, trials=1, base=BASE).best.value == 1

@@ -1,0 +1,128 @@
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from escgnn import graphs
+from escgnn.datasets import DatasetBundle
+from escgnn.store import GraphStore
+from escgnn.training import evaluate, fit, load_run, predict, read_result
+from escgnn.training.runs import fingerprint
+from tests.training import tiny
+from tests.training.tiny import change
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    fit(tiny.bundle(), change(epochs=1, encoding={"hops": 1, "nodes": True}), folder, progress=False)
+    return folder
+
+
+@pytest.fixture
+def copy(folder, tmp_path):
+    for name in ("model.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    return tmp_path
+
+
+def test_two_files_are_enough(folder, copy):
+    bundle = tiny.bundle()
+    run = load_run(copy)
+    assert not run.model.training
+    assert run.encoding.hops == 1 and run.encoding.nodes
+    assert (run.task, run.features) == (bundle.task, bundle.features)
+    assert torch.equal(predict(run, bundle.test), predict(load_run(folder), bundle.test))
+
+
+def test_description(folder):
+    about = json.loads((folder / "model.json").read_text())
+    assert about["encoding_repr"] == repr(load_run(folder).encoding)
+    assert about["dataset"]["name"] == "tiny" and about["dataset"]["content"] == fingerprint(tiny.bundle())
+    assert {"escgnn", "torch", "lightning", "torch_geometric"} <= {*about["versions"]}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("model.json", None, "model.json is not there"),
+        ("model.json", b"{", "model.json is damaged"),
+        ("model.json", b"{}", "not a description of a model"),
+        ("model.json", b'{"format": "x"}', "not a description of a model; .*format is 'x'"),
+        ("model.safetensors", None, "model.safetensors is not there"),
+        ("model.safetensors", b"damaged", "model.safetensors is damaged"),
+    ],
+)
+def test_bad_files_are_told(copy, file, content, message):
+    (copy / file).unlink() if content is None else (copy / file).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        load_run(copy)
+
+
+def test_files_that_do_not_belong_together(copy):
+    about = json.loads((copy / "model.json").read_text())
+    about["model"]["hidden"] = 9
+    (copy / "model.json").write_text(json.dumps(about))
+    with pytest.raises(ValueError, match=re.escape("does not fit model.json")):
+        load_run(copy)
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(ValueError, match="nor is its folder"):
+        load_run(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="not there"):
+        read_result(tmp_path)
+
+
+def test_predictions_do_not_depend_on_the_batch(folder):
+    run, store = load_run(folder), tiny.bundle().test
+    together = predict(run, store)
+    assert together.shape == (len(store), 2) and together.dtype == torch.float64
+    torch.testing.assert_close(predict(run, store, batch_size=1), together, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(predict(run, [*store]), together, rtol=1e-5, atol=1e-5)
+    assert predict(run, store[[]]).shape == (0, 2)
+
+
+def test_graphs_of_every_kind(tmp_path):
+    bundle = tiny.bundle(level="node")
+    bare = DatasetBundle("bare", bundle.graphs, bundle.task, {}, bundle.split)
+    fit(bare, change(epochs=1), tmp_path, progress=False)
+    run, cycle = load_run(tmp_path), graphs.cycle(5)
+    expected = predict(run, [cycle, graphs.star(4)])
+    assert len(expected) == 5 + graphs.star(4).num_nodes
+    data = Data(edge_index=torch.from_numpy(cycle.edge_index), num_nodes=5)
+    for same in (cycle, [cycle], [cycle.to_networkx()], [data], GraphStore.from_data_list([data])):
+        torch.testing.assert_close(predict(run, same), expected[:5])
+    with pytest.raises(ValueError, match="expected a GraphStore or a list of graphs"):
+        predict(run, "graphs.g6")
+
+
+def test_features_are_needed(folder):
+    with pytest.raises(ValueError, match=r"the network reads x of shape \(1,\) for each row; there is none"):
+        predict(load_run(folder), [graphs.cycle(5)])
+
+
+def test_evaluate_checks(folder):
+    run = load_run(folder)
+    with pytest.raises(ValueError, match="expected one of train, validation, test"):
+        evaluate(run, tiny.bundle(), "valid")
+    with pytest.raises(ValueError, match="tiny asks for"):
+        evaluate(run, tiny.bundle(targets=3))
+    assert {"mae", "norm-mae", "mae/t0"} <= {*evaluate(run, tiny.bundle(), "train")}
+
+
+def test_fingerprint_sees_everything():
+    bundle = tiny.bundle()
+    y = bundle.graphs.column("y").clone()
+    y[int(bundle.split.test[0]), 0] += 1
+    swapped = bundle.split._replace(train=np.roll(bundle.split.train, 1))
+    others = [
+        DatasetBundle("b", bundle.graphs.with_fields(graph={"y": y}), bundle.task, bundle.features, bundle.split),
+        DatasetBundle("b", bundle.graphs, bundle.task, {}, bundle.split),
+        DatasetBundle("b", bundle.graphs, bundle.task, bundle.features, swapped),
+    ]
+    assert len({fingerprint(other) for other in (bundle, *others)}) == 4
+    assert fingerprint(tiny.bundle()) == fingerprint(bundle)

@@ -1,0 +1,114 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from escgnn.metrics import Task
+from escgnn.training.scoring import Scaling, Scores, choose_loss, loss_terms, predictions, score
+from tests.training import tiny
+
+NAN = math.nan
+
+
+def task(kind, targets=1, classes=1, metric="mae"):
+    return Task("graph", kind, metric, "min", tuple(f"t{i}" for i in range(targets)), classes)
+
+
+def plain(targets=1):
+    return Scaling((0.0,) * targets, (1.0,) * targets, (1.0,) * targets)
+
+
+def test_scaling_ignores_what_is_unknown():
+    bundle = tiny.bundle(missing=0.3)
+    scaling = Scaling.of(bundle)
+    y = bundle.train.column("y").double().numpy()
+    np.testing.assert_allclose(scaling.mean, np.nanmean(y, 0), rtol=1e-6)
+    np.testing.assert_allclose(scaling.std, np.nanstd(y, 0, ddof=1), rtol=1e-6)
+    assert scaling.unit == tuple(bundle.scale[name].std for name in bundle.targets)
+
+
+def test_large_means_lose_no_digits():
+    scaling = Scaling((-11178.966796875,), (10.0,), (1.0,))
+    y = torch.tensor([[-11178.9], [-11170.3]])
+    torch.testing.assert_close(scaling.restore(scaling.standardise(y)), y.double(), rtol=0, atol=1e-6)
+
+
+def test_targets_that_never_change_are_not_blown_up():
+    bundle = tiny.bundle(targets=1)
+    constant = bundle.graphs.with_fields(graph={"y": torch.full((len(bundle.graphs), 1), 5.0)})
+    scaling = Scaling.of(type(bundle)("c", constant, bundle.task, bundle.features, bundle.split))
+    assert (scaling.mean, scaling.std, scaling.unit) == ((5.0,), (1.0,), (1.0,))
+
+
+@pytest.mark.parametrize(("kind", "name"), [("regression", "ce"), ("binary", "l1"), ("multiclass", "bce")])
+def test_losses_that_do_not_suit(kind, name):
+    with pytest.raises(ValueError, match="does not suit"):
+        choose_loss(name, task(kind, classes=2 if kind == "multiclass" else 1))
+
+
+def test_usual_losses():
+    kinds = {"regression": "l1", "binary": "bce", "multilabel": "bce", "multiclass": "ce"}
+    for kind, loss in kinds.items():
+        assert choose_loss("auto", task(kind, classes=2 if kind == "multiclass" else 1)) == loss
+
+
+@pytest.mark.parametrize(("loss", "expected"), [("l1", 4.0), ("mse", 10.0)])
+def test_missing_targets_are_masked(loss, expected):
+    output = torch.tensor([[1.0, 5.0], [3.0, 7.0]], requires_grad=True)
+    total, known = loss_terms(loss, output, torch.tensor([[0.0, NAN], [NAN, 4.0]]))
+    total.backward()
+    assert (total.item(), known.item()) == (expected, 2)
+    assert output.grad[0, 1] == output.grad[1, 0] == 0
+
+
+def test_unknown_classes_are_masked():
+    output = torch.tensor([[2.0, 0.0], [0.0, 9.0]], requires_grad=True)
+    total, known = loss_terms("ce", output, torch.tensor([[0], [-1]]))
+    total.backward()
+    assert total.item() == pytest.approx(math.log(1 + math.exp(-2))) and int(known) == 1
+    assert not output.grad[1].any()
+
+
+def test_regression_metrics():
+    output = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    y = torch.tensor([[1.0, 10.0], [4.0, NAN], [NAN, 26.0]])
+    result = score(task("regression", 2), Scaling((0, 0), (1, 1), (2, 4)), output, y)
+    assert (result["mae/t0"], result["mae/t1"], result["mae"]) == (1.0, 2.0, 1.5)
+    assert (result["norm-mae/t0"], result["norm-mae/t1"], result["norm-mae"]) == (0.5, 0.5, 0.5)
+    assert result["rmse/t0"] == pytest.approx(math.sqrt(2))
+
+
+def test_binary_metrics_are_exact():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 5000)
+    logits = torch.tensor(rng.normal(size=5000) + 0.5 * y, dtype=torch.float32)[:, None] * 30
+    result = score(task("binary"), plain(), logits, torch.tensor(y)[:, None].float())
+    assert result["rocauc"] == pytest.approx(roc_auc_score(y, logits), abs=1e-5)
+    assert result["ap"] == pytest.approx(average_precision_score(y, logits), abs=1e-5)
+    assert result["accuracy"] == pytest.approx(((logits[:, 0].numpy() > 0) == y).mean(), abs=1e-6)
+
+
+def test_targets_of_one_class_are_left_out():
+    y = torch.tensor([[1.0, 0.0, NAN], [0.0, 0.0, NAN]])
+    result = score(task("multilabel", 3), plain(3), torch.tensor([[2.0, -1, 0], [-1, -1, 0]]), y)
+    assert result["rocauc"] == result["rocauc/t0"] == 1.0
+    assert math.isnan(result["rocauc/t1"]) and math.isnan(result["accuracy/t2"])
+    assert result["accuracy"] == 1.0
+
+
+def test_classes():
+    kind, output = task("multiclass", classes=3), torch.tensor([[0.0, 1, 2], [5, 1, 1], [0, 9, 0]])
+    torch.testing.assert_close(predictions(kind, plain(), output).sum(1), torch.ones(3).double())
+    assert score(kind, plain(), output, torch.tensor([[2], [1], [-1]])) == {"accuracy": 0.5}
+
+
+def test_batches_are_judged_together():
+    """The mean of the batches' values would be another number."""
+    kind = task("binary")
+    output, y = torch.tensor([[3.0], [1.0], [2.0], [0.0]]), torch.tensor([[1.0], [0.0], [1.0], [0.0]])
+    scores = Scores(kind, plain())
+    for rows in (slice(0, 1), slice(1, 4)):
+        scores.update(output[rows], y[rows])
+    assert scores.compute() == score(kind, plain(), output, y)

@@ -1,0 +1,226 @@
+"""Predictions for files: nothing is lost, nothing is fatal."""
+
+import csv
+import gzip
+import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import networkx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from escgnn import graphs
+from escgnn.datasets import DatasetBundle, load, read_smiles
+from escgnn.files import Rejected
+from escgnn.training import fit, load_run, pieces, predict, predict_file, tables
+from tests.training import tiny
+from tests.training.tiny import change
+
+SMILES = ["CCO", "c1ccccc1", "CC(=O)O", "CCN", "C1CCCCC1", "CC#N", "OCCO", "CCCC", "c1ccncc1", "CS", "N", "CCCl"] * 2
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("molecules")
+    lines = ["smiles,weight,acid", *(f"{text},{len(text)},{int('O' in text)}" for text in SMILES)]
+    (folder / "train.csv").write_text("\n".join(lines))
+    bundle = load(folder / "train.csv", targets=["weight", "acid"], kind="regression")
+    fit(bundle, change(epochs=1), folder / "run", progress=False)
+    return load_run(folder / "run")
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Networks that read no features, by level and kind."""
+    found = {}
+    for level, kind in (("graph", "regression"), ("node", "regression"), ("graph", "multiclass")):
+        folder, bundle = tmp_path_factory.mktemp("bare"), tiny.bundle(kind, level=level)
+        fit(DatasetBundle("b", bundle.graphs, bundle.task, {}, bundle.split), change(epochs=1), folder, progress=False)
+        found[level, kind] = load_run(folder)
+    return found
+
+
+def encode(graph):
+    return networkx.to_graph6_bytes(graph.to_networkx(), header=False).decode().strip()
+
+
+def read(path):
+    with path.open(newline="") as stream:
+        return [*csv.reader(stream)]
+
+
+def test_csv_with_broken_rows(run, tmp_path):
+    (tmp_path / "in.csv").write_bytes(
+        b"\xef\xbb\xbfid,SMILES,note\n"
+        b'007,CCO,"a, ""b"""\n'
+        b"8,C1CC,ring left open\n"
+        b"9,,empty\n"
+        b"\n"
+        b"10,C(C)(C)(C)(C)C,valence\n"
+        b"11,CCN\n"
+        b'12,CCN,"two\nlines"\n'
+        b"13,CC\xff,latin\n"
+        b"14,c1ccccc1,\xc3\xa9\n"
+    )
+    seen = []
+    summary = predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv", progress=lambda *at: seen.append(at))
+    header, *rows = read(tmp_path / "out.csv")
+    assert header == ["id", "SMILES", "note", "pred_weight", "pred_acid", "status"]
+    assert [row[0] for row in rows] == ["007", "8", "9", "10", "11", "12", "13", "14"]
+    assert [row[-1] for row in rows if row[0] in ("007", "12", "14")] == ["ok"] * 3
+    assert rows[0][2] == 'a, "b"' and rows[5][2] == "two\nlines" and rows[7][2] == "é"
+    bad = {row[0]: row for row in rows if row[-1] != "ok"}
+    assert {*bad} == {"8", "9", "10", "11", "13"}
+    assert all(row[3:5] == ["", ""] for row in bad.values())
+    assert "not a SMILES" in bad["8"][-1] and "empty" in bad["9"][-1] and "valence" in bad["10"][-1]
+    assert bad["11"][-1] == "2 cells; expected 3" and bad["13"][-1] == "not UTF-8 text"
+    assert (summary.rows, summary.predicted, summary.rejects) == (8, 3, None)
+    assert [problem.line for problem in summary.problems] == [3, 4, 6, 7, 10]
+    assert summary.problems[0] == Rejected(3, "C1CC", "not a SMILES string")
+    assert seen[-1][0] == seen[-1][1] == (tmp_path / "in.csv").stat().st_size
+    expected = predict(run, read_smiles(["CCO", "CCN", "c1ccccc1"]).graphs).numpy()
+    found = np.array([[float(cell) for cell in row[3:5]] for row in rows if row[-1] == "ok"])
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_parquet_keeps_types(run, tmp_path):
+    columns = {
+        "number": pa.array([1, None, 3], pa.int32()),
+        "smiles": pa.array(["CCO", None, "CC"]),
+        "tags": pa.array([["a"], [], None], pa.list_(pa.string())),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    summary = predict_file(run, tmp_path / "in.parquet", tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["number", "smiles", "tags", "pred_weight", "pred_acid", "status"]
+    assert table.select(["number", "smiles", "tags"]).equals(pa.table(columns))
+    assert table["pred_weight"].null_count == 1 and table["status"].to_pylist()[::2] == ["ok", "ok"]
+    assert (summary.rows, summary.predicted) == (3, 2)
+
+
+def test_other_ways_to_give_smiles(run, tmp_path):
+    expected = predict(run, read_smiles(["CCO", "CCN"]).graphs).numpy()[:, 0]
+    (tmp_path / "a.tsv").write_text("smiles\tmolecule\nx\tCCO\ny\tCCN\n")
+    (tmp_path / "b.smi").write_text("CCO ethanol\n\nCCN\n")
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"Smiles\nCCO\nCCN\n"))
+    for name, options in (("a.tsv", {"smiles": "molecule"}), ("b.smi", {}), ("c.csv.gz", {})):
+        predict_file(run, tmp_path / name, tmp_path / "out.csv", **options)
+        header, *rows = read(tmp_path / "out.csv")
+        place = header.index("pred_weight")
+        np.testing.assert_allclose([float(row[place]) for row in rows], expected, rtol=1e-6)
+    predict_file(run, tmp_path / "b.smi", tmp_path / "out.csv")
+    assert [row[0] for row in read(tmp_path / "out.csv")] == ["smiles", "CCO ethanol", "CCN"]
+
+
+def test_graph6(bare, tmp_path):
+    lines = [encode(graphs.cycle(5)), "C~~~~", encode(graphs.star(4))]
+    (tmp_path / "in.g6").write_text("\n".join(lines) + "\n")
+    summary = predict_file(bare["graph", "regression"], tmp_path / "in.g6", tmp_path / "out.csv")
+    header, *rows = read(tmp_path / "out.csv")
+    assert header == ["graph", "pred_t0", "pred_t1", "status"]
+    assert [row[0] for row in rows] == lines
+    assert rows[1][1:3] == ["", ""] and rows[1][-1] != "ok" and (summary.rows, summary.predicted) == (3, 2)
+    expected = predict(bare["graph", "regression"], [graphs.cycle(5), graphs.star(4)]).numpy()
+    np.testing.assert_allclose([float(row[1]) for row in rows[::2]], expected[:, 0], rtol=1e-6)
+
+
+def test_edge_lists_and_nodes(bare, tmp_path):
+    (tmp_path / "in.csv").write_text("graph,source,target\na,10,20\na,20,30\na,10,30\nb,1,x\nb,1,2\n")
+    summary = predict_file(bare["node", "regression"], tmp_path / "in.csv", tmp_path / "out.csv")
+    header, *rows = read(tmp_path / "out.csv")
+    assert header == ["graph", "node", "pred_t0", "pred_t1", "status"]
+    assert [row[:2] for row in rows] == [["a", "10"], ["a", "20"], ["a", "30"], ["b", "1"], ["b", "2"]]
+    assert (summary.rows, summary.predicted) == (2, 2)
+    assert [row[0] for row in read(summary.rejects)] == ["line", "5"]
+
+
+def test_nodes_of_molecules_and_of_nothing(bare, tmp_path):
+    node = bare["node", "regression"]
+    (tmp_path / "in.csv").write_text("id,smiles\n1,CCO\n2,bad\n3,N\n")
+    predict_file(node, tmp_path / "in.csv", tmp_path / "out.csv")
+    rows = read(tmp_path / "out.csv")[1:]
+    assert [(row[0], row[2]) for row in rows] == [("1", "0"), ("1", "1"), ("1", "2"), ("2", ""), ("3", "0")]
+    (tmp_path / "in.g6").write_text(f"{encode(graphs.empty(0))}\n{encode(graphs.empty(2))}\n")
+    summary = predict_file(node, tmp_path / "in.g6", tmp_path / "out.csv")
+    assert [row[-1] for row in read(tmp_path / "out.csv")[1:]] == ["the graph has no nodes", "ok", "ok"]
+    assert (summary.rows, summary.predicted) == (2, 1)
+
+
+def test_classes(bare, tmp_path):
+    (tmp_path / "in.g6").write_text(f"{encode(graphs.cycle(5))}\n?~\n")
+    predict_file(bare["graph", "multiclass"], tmp_path / "in.g6", tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["graph", "pred_t0", "pred_t0_0", "pred_t0_1", "pred_t0_2", "status"]
+    chances = [table[f"pred_t0_{i}"][0].as_py() for i in range(3)]
+    assert sum(chances) == pytest.approx(1) and table["pred_t0"].to_pylist() == [int(np.argmax(chances)), None]
+
+
+def test_one_graph_that_cannot_be_encoded_spoils_no_other(bare, tmp_path, monkeypatch):
+    def encode_or_not(batch):
+        if (batch.ptr.diff() == 7).any():
+            raise ValueError("seven is too many")
+        return original(batch)
+
+    original = bare["graph", "regression"].encoding
+    run = replace(bare["graph", "regression"], encoding=encode_or_not)
+    (tmp_path / "in.g6").write_text("\n".join(encode(graphs.cycle(n)) for n in (6, 7, 8)))
+    summary = predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv")
+    assert [row[-1] for row in read(tmp_path / "out.csv")[1:]] == ["ok", "seven is too many", "ok"]
+    assert summary.predicted == 2
+
+
+def test_memory_does_not_grow_with_the_file(run, tmp_path, monkeypatch):
+    """Never are more than two pieces alive: the one in hand, and the one before until it is replaced."""
+    alive, most, sizes = weakref.WeakSet(), [], []
+    original = pieces.read_molecules
+
+    def counted(texts, features):
+        result = original(texts, features)
+        alive.add(result[0])
+        most.append(len(alive))
+        sizes.append(len(texts))
+        return result
+
+    monkeypatch.setattr(pieces, "read_molecules", counted)
+    monkeypatch.setattr(pieces, "CHUNK_ROWS", 16)
+    (tmp_path / "in.csv").write_text("smiles\n" + "CCO\n" * 330)
+    predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv")
+    assert max(most) <= 2 and max(sizes) == 16 and sum(sizes) == 330
+    assert len(read(tmp_path / "out.csv")) == 331
+
+
+def test_workers(run, tmp_path, monkeypatch):
+    """Threads in their place, since processes take seconds to start; what they are sent can be sent."""
+    pools = []
+    monkeypatch.setattr(pieces, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(pieces, "ProcessPoolExecutor", lambda n, _: pools.append(n) or ThreadPoolExecutor(n))
+    (tmp_path / "in.csv").write_text(
+        "smiles\n" + "".join(f"{'C' * (1 + i % 7)}{'(' * (i % 5 == 0)}\n" for i in range(330))
+    )
+    predict_file(run, tmp_path / "in.csv", tmp_path / "a.csv")
+    predict_file(run, tmp_path / "in.csv", tmp_path / "b.csv", workers=2)
+    assert pools == [2] and (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    read_pickled = pickle.loads(pickle.dumps(partial(pieces.read_molecules, features="ogb")))
+    graphs, reasons = pickle.loads(pickle.dumps(read_pickled(["CCO", "("])))
+    assert len(graphs) == 1 and [*reasons] == [1]
+
+
+def test_what_is_refused(run, bare, tmp_path):
+    (tmp_path / "in.csv").write_text("smiles,status\nCCO,1\n")
+    (tmp_path / "in.g6").write_text(encode(graphs.cycle(5)))
+    (tmp_path / "empty.csv").write_text("smiles,other\n")
+    strange = replace(run, features={"x": tables.FEATURES["zinc"]["x"]})
+    for network, source, message in [
+        (run, "in.csv", "has a column status already"),
+        (run, "in.g6", "holds bare graphs, but the network reads x, edge_attr of molecules"),
+        (run, "empty.csv", "has no rows"),
+        (strange, "in.csv", "not made from SMILES"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            predict_file(network, tmp_path / source, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
