@@ -1,6 +1,7 @@
 # Every target sets up all it needs: a virtual environment with the locked versions.
 PYTHON ?= python3
 BIN := .venv/bin
+export NO_MKDOCS_2_WARNING := 1
 export ESCGNN_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: demo test lint bench docs lock clean

@@ -91,7 +91,12 @@ class StructuralEmbedding(nn.Module):
 
     def rows(self, data: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Lengths, bins and counts that a batch holds."""
-        return data[f"{self.prefix}_len"], data[f"{self.prefix}_bin"], data[f"{self.prefix}_count"]
+        length, bins, counts = (data[f"{self.prefix}_{part}"] for part in ("len", "bin", "count"))
+        if not torch.compiler.is_compiling() and (bins >= self.num_bins).any():
+            raise ValueError(
+                f"{self.prefix}_bin: bin {bins.max()} of an encoding that should have {self.num_bins} bins"
+            )
+        return length, bins, counts
 
     def _embed(self, length: Tensor, bins: Tensor, counts: Tensor) -> Tensor:
         with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257

@@ -145,6 +145,12 @@ class TestStructuralEmbedding:
         with torch.autocast("cpu", torch.bfloat16):
             assert embedding(sparse([[257]])).item() == 257
 
+    def test_another_encoding_is_refused(self):
+        embedding = StructuralEmbedding(2, 3)
+        for call in (embedding, lambda rows: embedding.fit([rows])):
+            with pytest.raises(ValueError, match="esc_bin: bin 2 of an encoding that should have 2 bins"):
+                call(sparse([[1, 1, 1], [0, 1, 0]]))
+
     def test_unknown_scale(self):
         with pytest.raises(ValueError, match="scale: 'log'; expected one of fitted, none"):
             StructuralEmbedding(3, 2, scale="log")
@@ -186,7 +192,7 @@ class TestFeatureEncoder:
         with pytest.raises(ValueError, match="kind: 'text'; expected one of categorical, dense"):
             FeatureEncoder("text", [3], 4)
         for sizes in ([], [3, 0]):
-            with pytest.raises(ValueError, match="sizes: .*; expected one number or more, from 1"):
+            with pytest.raises(ValueError, match=r"sizes: .*; expected one number or more, from 1"):
                 FeatureEncoder("categorical", sizes, 4)
 
 
