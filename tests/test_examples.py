@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets"])
+@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models"])
 def test_code_in_the_docs_runs(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)
     assert blocks

@@ -54,9 +54,9 @@ def load(name: str | PathLike[str], root: str | PathLike[str] | None = None, **o
         path = Path(root or "", name)
         if not path.is_file():
             raise FileNotFoundError(f"{path}: there is no such file, and no dataset of this name")
+        _check_options(str(name), tables.TableOptions, options)
         if not options.get("targets"):
             raise ValueError(f"targets: name the columns of {path} to predict")
-        _check_options(str(name), tables.TableOptions, options)
         return tables.load_table(path, tables.TableOptions(**options))
     entry = entry_of(str(name))
     parse = PARSERS[entry.parser]
