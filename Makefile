@@ -21,6 +21,8 @@ lint: .venv/ready
 bench: .venv/ready
 	$(BIN)/python benchmarks/encoding.py
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/loading.py
+	$(BIN)/python benchmarks/training.py
 
 docs: .venv/ready
 	$(BIN)/mkdocs serve
