@@ -258,3 +258,35 @@ def _load(dataset: str, smiles: str | None, targets: str | None, split: str | No
 
 if __name__ == "__main__":
     main()
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="counting, ablation, isomorphism, molecules, substructures, statistics, efficiency or storage.",
+        ),
+    ],
+    budget: Annotated[
+        str, typer.Option(help="smoke to see that it runs, hour for two cores, paper for a GPU.")
+    ] = "hour",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of everything that is trained.")] = 1,
+    rows: Annotated[str | None, typer.Option(help="Only these rows of the tables, by commas.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("results"),
+    work: Annotated[Path, typer.Option(help="Folder for what a stopped run goes on from.")] = Path("runs"),
+) -> None:
+    """Run what is missing of a table of the paper; every run leaves a record."""
+    from escgnn import experiments
+
+    chosen = [row.strip() for row in rows.split(",")] if rows else ()
+    experiments.reproduce(
+        experiments.find(name),
+        budget,
+        seeds=seeds,
+        rows=chosen,
+        results=results,
+        work=work,
+        report=terminal.show_record,
+    )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
 
     from escgnn.datasets import Listing, SizeRow, SubstructureRow, Verification
     from escgnn.files import Rejected
+    from escgnn.records import Record
     from escgnn.tables import Progress, Summary
     from escgnn.theorems import Verdict
     from escgnn.training import FoldResult, Result
@@ -191,3 +192,14 @@ def show_best(result: "TuneResult") -> None:
         f"best {result.metric} by validation: {result.best.value:.5g}, trial {result.best.number}", highlight=False
     )
     console.print(f"written to {result.folder / 'best.yaml'}", highlight=False)
+
+
+def show_record(record: "Record", number: int, total: int) -> None:
+    """What a run of an experiment came to."""
+    about = f"{number}/{total} {record.row} {record.variant} seed {record.seed}, {record.seconds:,.0f} s"
+    if record.error is not None:
+        console.print(f"{about}: [red]failed[/]: {record.error}", highlight=False)
+        return
+    for label, values in record.values.items():
+        numbers = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
+        console.print(f"{about}: {label}: {numbers}", highlight=False, soft_wrap=True)

@@ -28,8 +28,10 @@ ALLOWED = {
     "training": "graphs files encoding transforms pictures metrics store loader datasets layers models __init__",
     "estimators": "graphs files encoding transforms metrics store loader datasets training",
     "tuning": "graphs files encoding transforms metrics store loader datasets training",
-    "terminal": "files datasets tables theorems training tuning",
-    "cli": "__init__ encoding counting tables theorems datasets training tuning terminal",
+    "records": "files",
+    "experiments": "__init__ counting encoding wl transforms metrics store loader datasets models training records",
+    "terminal": "files records datasets tables theorems training tuning",
+    "cli": "__init__ encoding counting tables theorems datasets training tuning experiments terminal",
 }
 TORCH_FREE = {
     "kernels",

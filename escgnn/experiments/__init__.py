@@ -1,0 +1,39 @@
+"""The paper's tables as experiments: what to run, and the published numbers.
+
+```python
+from escgnn.experiments import EXPERIMENTS, reproduce
+reproduce(EXPERIMENTS["counting"], "smoke")
+```
+"""
+
+from escgnn.experiments import (
+    ablation,
+    counting,
+    efficiency,
+    isomorphism,
+    molecules,
+    statistics,
+    storage,
+    substructures,
+)
+from escgnn.experiments.running import reproduce
+from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+
+EXPERIMENTS: dict[str, Experiment] = {
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (counting, ablation, isomorphism, molecules, substructures, statistics, efficiency, storage)
+}
+
+
+def find(name: str) -> Experiment:
+    """The experiment of that name.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f"name: unknown experiment {name!r}; expected one of {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
+__all__ = ["EXPERIMENTS", "Cell", "Experiment", "Outcome", "Table", "find", "reproduce"]

@@ -1,0 +1,125 @@
+"""One run = one JSON file, in which everything stands that a reader needs to trust the number or to make it again."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from escgnn.files import atomic
+
+BUDGETS = ("smoke", "hour", "paper")  # each says more than those before it
+
+Values = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one run of an experiment came to, or why it failed.
+
+    Attributes:
+        experiment: Its name, such as ``"counting"``.
+        row: The row of the tables that it belongs to, such as ``"ESC-GNN"``.
+        budget: ``"smoke"``, ``"hour"`` or ``"paper"``.
+        seed: Of the run.
+        variant: What distinguishes it from other runs of the same row and seed, among which the validation values decide,
+            such as ``"h=2"``.
+        values: By label of the table, then by column: the numbers of the table, on test data.
+        validation: By column: the same on validation data. Nothing is chosen by anything else.
+        config: All settings.
+        epochs: Epochs trained; 0 if nothing was.
+        seconds: Time that it took.
+        curve: Points of the learning curve, each with ``epoch``, ``loss`` and ``validation``.
+        scatter: By column, some pairs of true and predicted value, on test data.
+        note: What a reader should know.
+        error: Why it failed; None if it did not.
+        command: What was called.
+        commit: Of the code.
+        versions: Of what decides the numbers.
+        finished: Date and time, UTC.
+    """
+
+    experiment: str
+    row: str
+    budget: str
+    seed: int = 0
+    variant: str = ""
+    values: Mapping[str, Values] = field(default_factory=dict)
+    validation: Values = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    epochs: int = 0
+    seconds: float = 0.0
+    curve: tuple[Mapping[str, float | None], ...] = ()
+    scatter: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    note: str = ""
+    error: str | None = None
+    command: str = ""
+    commit: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    finished: str = ""
+
+    def __post_init__(self) -> None:
+        if self.budget not in BUDGETS:
+            raise ValueError(f"budget: {self.budget!r}; expected one of {', '.join(BUDGETS)}")
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept, below the folder of all results.
+
+        >>> Record("counting", "ESC-GNN", "hour", variant="h=2").path.as_posix()
+        'counting/hour/esc-gnn_h-2_seed0.json'
+        """
+        parts = (_slug(self.row), _slug(self.variant), f"seed{self.seed}")
+        return Path(self.experiment, self.budget, "_".join(part for part in parts if part) + ".json")
+
+
+def write(record: Record, results: str | PathLike[str]) -> Path:
+    """Write a record below a folder, whole or not at all, in place of an earlier one of the same run."""
+    path = Path(results) / record.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(_plain(asdict(record)), indent=1, allow_nan=False)
+    with atomic(path) as draft:
+        draft.write_text(_NUMBERS.sub(lambda match: re.sub(r"\s+", " ", match[0]), text) + "\n")
+    return path
+
+
+def read(results: str | PathLike[str]) -> list[Record]:
+    """All records below a folder, in the order of their paths.
+
+    Raises:
+        ValueError: A file is not a record; the message names it.
+    """
+    return [*_read(Path(results))]
+
+
+def _read(results: Path) -> Iterator[Record]:
+    for path in sorted(results.glob("*/*/*.json")):
+        try:
+            entries = json.loads(path.read_text())
+            record = Record(**entries)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: not a record of a run; {error}") from error
+        if record.path != path.relative_to(results):
+            raise ValueError(f"{path}: holds the run of {record.path}; do not rename records")
+        yield record
+
+
+_NUMBERS = re.compile(r"[\[{][^\[\]{}]*[\]}]")  # innermost lists and objects go on one line
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON knows: None for what is not a number, six digits of what was computed in float32."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
