@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from escgnn import __version__, terminal
 
@@ -29,7 +30,7 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError, ImportError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+        Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(1)
 
 
@@ -164,26 +165,37 @@ Dataset = Annotated[
 ]
 Targets = Annotated[str | None, typer.Option(help="Target columns of your own table, by commas.")]
 Split = Annotated[str | None, typer.Option(help="Of your own table: scaffold, random, column:NAME or file:PATH.")]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        help="Of your own targets: regression, binary, multilabel or multiclass; by default what they look like."
+    ),
+]
 Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.")]
+
+Config = Annotated[Path | None, typer.Option(help="YAML file with settings.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. model.hidden=300; may be repeated.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
 
 @app.command()
 def train(
     dataset: Dataset,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.")],
-    config: Annotated[Path | None, typer.Option(help="YAML file with settings.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. model.hidden=300.")] = None,
+    config: Config = None,
+    settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     devices: Annotated[int, typer.Option(help="Processes or GPUs that share every batch.")] = 1,
     smiles: Smiles = None,
     targets: Targets = None,
     split: Split = None,
+    kind: Kind = None,
     labels: Labels = None,
 ) -> None:
     """Train on a benchmark or on your own table; the run folder holds all there is to know."""
     from escgnn import training
 
-    bundle = _load(dataset, smiles, targets, split, labels)
+    bundle = _load(dataset, smiles, targets, split, kind, labels)
     terminal.show_rejected(bundle.rejected)
     overrides = [*(settings or ()), *([f"devices={devices}"] if devices > 1 else [])]
     chosen = training.read_config(config, overrides, bundle=bundle)
@@ -195,7 +207,7 @@ def train(
 
 @app.command()
 def predict(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    run: RunFolder,
     source: Annotated[Path, Input],
     output: Annotated[Path, typer.Option("-o", "--output", help="CSV or Parquet file to write.")],
     smiles: Smiles = None,
@@ -210,19 +222,31 @@ def predict(
 
 @app.command()
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    run: RunFolder,
     dataset: Dataset,
     part: Annotated[str, typer.Option(help="train, validation or test.")] = "test",
     smiles: Smiles = None,
     targets: Targets = None,
     split: Split = None,
+    kind: Kind = None,
     labels: Labels = None,
 ) -> None:
     """Judge a trained network on a dataset."""
     from escgnn import training
 
-    bundle = _load(dataset, smiles, targets, split, labels)
+    bundle = _load(dataset, smiles, targets, split, kind, labels)
     terminal.show_metrics(training.evaluate(training.load_run(run), bundle, part))
+
+
+@app.command()
+def export(
+    run: RunFolder,
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write: .onnx, or .pt2 of torch.export.")],
+) -> None:
+    """Write a trained network as a file that runs without this library; it reads encoded batches of any size."""
+    from escgnn import training
+
+    terminal.show_exported(training.export(training.load_run(run), output))
 
 
 @app.command()
@@ -230,29 +254,35 @@ def tune(
     dataset: Dataset,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the search; an earlier one there goes on.")],
     trials: Annotated[int, typer.Option(help="Trials in all.")] = 20,
-    config: Annotated[Path | None, typer.Option(help="YAML file with settings to start from.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="key=value, the same in all trials.")] = None,
+    config: Config = None,
+    settings: Settings = None,
     timeout: Annotated[float | None, typer.Option(help="Begin no further trial after so many seconds.")] = None,
+    prune: Annotated[bool, typer.Option(help="Cut trials short that are worse than half of the others.")] = True,
     smiles: Smiles = None,
     targets: Targets = None,
     split: Split = None,
+    kind: Kind = None,
     labels: Labels = None,
 ) -> None:
     """Search for good settings by validation: radius, parts, width, depth and learning rate."""
     from escgnn import training, tuning
 
-    bundle = _load(dataset, smiles, targets, split, labels)
+    bundle = _load(dataset, smiles, targets, split, kind, labels)
     base = training.read_config(config, settings or (), bundle=bundle)
-    result = tuning.tune(bundle, out, trials=trials, base=base, timeout=timeout, progress=terminal.show_trial)
+    result = tuning.tune(
+        bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=terminal.show_trial
+    )
     terminal.show_best(result)
 
 
-def _load(dataset: str, smiles: str | None, targets: str | None, split: str | None, labels: Path | None) -> Any:
+def _load(
+    dataset: str, smiles: str | None, targets: str | None, split: str | None, kind: str | None, labels: Path | None
+) -> Any:
     """A dataset, with those options of a user's own table that were given."""
     from escgnn import datasets
 
     columns = [name.strip() for name in targets.split(",")] if targets else None
-    given: dict[str, Any] = {"smiles": smiles, "targets": columns, "split": split, "labels": labels}
+    given: dict[str, Any] = {"smiles": smiles, "targets": columns, "split": split, "kind": kind, "labels": labels}
     return datasets.load(dataset, **{name: value for name, value in given.items() if value is not None})
 
 
@@ -266,7 +296,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="counting, ablation, isomorphism, molecules, substructures, statistics, efficiency or storage.",
+            help="counting, generalisation, ablation, isomorphism, molecules, substructures, statistics, efficiency "
+            "or storage.",
         ),
     ],
     budget: Annotated[
@@ -279,10 +310,12 @@ def reproduce(
 ) -> None:
     """Run what is missing of a table of the paper; every run leaves a record."""
     from escgnn import experiments
+    from escgnn.report import build
 
+    experiment = experiments.find(name)
     chosen = [row.strip() for row in rows.split(",")] if rows else ()
     experiments.reproduce(
-        experiments.find(name),
+        experiment,
         budget,
         seeds=seeds,
         rows=chosen,
@@ -290,3 +323,18 @@ def reproduce(
         work=work,
         report=terminal.show_record,
     )
+    terminal.show_report(build(results, [experiment]))
+
+
+@app.command()
+def report(
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write: .html or .md.")] = None,
+    results: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("results"),
+) -> None:
+    """Show all recorded runs beside the paper's numbers, on the terminal or as one page."""
+    from escgnn.report import build, write
+
+    if output is None:
+        terminal.show_report(build(results))
+    else:
+        terminal.console.print(f"written to {write(results, output)}", highlight=False)

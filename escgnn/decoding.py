@@ -260,7 +260,7 @@ def _per_graph(graph: Graph, values: Counts) -> Counts:
 
 def _read(graph: Graph, encoding: RootedEncoding, parts: tuple[str, ...], what: str, hops: int = 1) -> Reader:
     _check(encoding, parts, what)
-    if encoding.hops < hops:
+    if encoding.radius < hops:
         raise ValueError(f"encoding: {what} needs hops >= {hops}; it has hops={encoding.hops}")
     read = Reader(encoding.rows(graph))
     for radius in range(hops if encoding.max_nodes is not None else 0):
@@ -276,5 +276,7 @@ def _check(encoding: RootedEncoding, parts: tuple[str, ...], what: str) -> None:
     ]
     if missing:
         raise ValueError(f"encoding: {what} needs the part {missing[0]!r}; it has {', '.join(encoding.parts)}")
+    if not isinstance(encoding.hops, int):
+        raise ValueError(f"encoding: {what} is read off one radius; it has hops={encoding.hops}")
     if encoding.subgraph != "union":
         raise ValueError(f"encoding: {what} needs subgraph='union'; 'balls' drops edges that the formula counts")

@@ -65,7 +65,7 @@ class ESCEstimator(BaseEstimator):
     def __init__(
         self,
         *,
-        hops: int = 2,
+        hops: int | Sequence[int] = 2,
         parts: Sequence[str] = ("degree", "node", "joint", "edge"),
         backbone: str = "gin",
         hidden: int = 64,
@@ -176,7 +176,7 @@ class ESCRegressor(RegressorMixin, ESCEstimator):
     others measurements), or whatever `escgnn.graphs.as_graph` takes.
 
     Args:
-        hops: Radius of the structural encoding; see `escgnn.transforms.StructuralEncoding`.
+        hops: Radius of the structural encoding, or several; see `escgnn.transforms.StructuralEncoding`.
         parts: Its histograms.
         backbone: The network; see `escgnn.models.ESCGNN`.
         hidden: Size of its vectors.

@@ -7,7 +7,7 @@ import networkx
 import numpy as np
 from matplotlib.figure import Figure
 
-from escgnn.encoding import RootedEncoding
+from escgnn.encoding import PARTS, Bin, RootedEncoding
 from escgnn.graphs import Graph
 
 PLAIN, ROOT, OUTSIDE = "#9ecae1", "#e6550d", "#eeeeee"
@@ -35,13 +35,15 @@ def draw_graph(
 def draw_root(graph: Graph, u: int, v: int, encoding: RootedEncoding) -> Figure:
     """The subgraph rooted at (u, v), every node with its label, beside the histograms of its parts."""
     row = encoding.row(graph, u, v)
-    parts = dict.fromkeys(str(name[0]) for name in row)
-    bars = {part: [(name[1:], count) for name, count in row.items() if name[0] == part] for part in parts}
+    bars: dict[str, list[tuple[Bin, int]]] = {}
+    for name, count in row.items():
+        words = name[: 1 if name[0] in PARTS or name[0] == "clipped" else 2]  # with several radii, that comes first
+        bars.setdefault(" ".join(map(str, words)), []).append((name[len(words) :], count))
     widths = [4.0, *(max(1.2, 0.4 * len(values)) for values in bars.values())]
     figure = Figure(figsize=(sum(widths) + 1, 3.2), layout="constrained")
     panels = figure.subplots(1, len(widths), width_ratios=widths)
     to_u, to_v = (networkx.single_source_shortest_path_length(graph.to_networkx(), root) for root in (u, v))
-    reach = {w for w in {*to_u, *to_v} if min(to_u.get(w, np.inf), to_v.get(w, np.inf)) <= encoding.hops}
+    reach = {w for w in {*to_u, *to_v} if min(to_u.get(w, np.inf), to_v.get(w, np.inf)) <= encoding.radius}
     labels = {w: f"{to_u.get(w, '∞')},{to_v.get(w, '∞')}" for w in reach}
     draw_graph(panels[0], graph, roots=(u, v), labels=labels, title=f"root ({u}, {v}), h = {encoding.hops}")
     for i, (axes, (part, values)) in enumerate(zip(panels[1:], bars.items(), strict=True)):

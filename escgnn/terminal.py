@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:  # so that help is printed without loading what it is about
@@ -13,13 +14,19 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.datasets import Listing, SizeRow, SubstructureRow, Verification
     from escgnn.files import Rejected
     from escgnn.records import Record
+    from escgnn.report import Report
     from escgnn.tables import Progress, Summary
     from escgnn.theorems import Verdict
-    from escgnn.training import FoldResult, Result
+    from escgnn.training import Exported, FoldResult, Result
     from escgnn.training import Summary as Predictions
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
+
+
+def _tell(text: str, style: str | None = None) -> None:
+    """A line as it is, brackets too, and never broken."""
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -52,9 +59,9 @@ def show_summary(summary: "Summary", pattern: str | None = None) -> None:
         f"{summary.output.stat().st_size / 1e6:.1f}",
     )
     console.print(table)
-    console.print(f"written to {summary.output}", highlight=False)
+    _tell(f"written to {summary.output}")
     if summary.rejects is not None:
-        console.print(f"bad rows are listed in {summary.rejects}", highlight=False, style="yellow")
+        _tell(f"bad rows are listed in {summary.rejects}", style="yellow")
 
 
 def show_verdict(verdict: "Verdict") -> None:
@@ -136,12 +143,14 @@ def show_substructures(name: str, rows: "Sequence[SubstructureRow]") -> None:
     console.print(table)
 
 
-def show_rejected(rows: "Sequence[Rejected]") -> None:
-    """The first bad rows of a user's table, and how many there are."""
+def show_rejected(rows: "Sequence[Rejected]", total: int | None = None, what: str = "left out") -> None:
+    """The first bad rows of a user's table, what became of them, and how many there are."""
     for row in rows[:5]:
-        console.print(f"[yellow]line {row.line} left out:[/] {row.reason}", highlight=False)
-    if len(rows) > 5:
-        console.print(f"[yellow]and {len(rows) - 5:,} more bad rows[/]", highlight=False)
+        place = f"line {row.line}" if row.line else row.record
+        console.print(f"[yellow]{escape(place)} {what}:[/] {escape(row.reason)}", highlight=False, soft_wrap=True)
+    more = (len(rows) if total is None else total) - len(rows[:5])
+    if more > 0:
+        console.print(f"[yellow]and {more:,} more bad rows[/]", highlight=False)
 
 
 def show_metrics(metrics: "Mapping[str, float | None]") -> None:
@@ -161,27 +170,39 @@ def show_result(result: "Result", folder: "Path") -> None:
         numbers = (value, result.test.get(name))
         table.add_row(name, *("undefined" if number is None else f"{number:.5g}" for number in numbers))
     console.print(table)
-    console.print(f"written to {folder}", highlight=False)
+    _tell(f"written to {folder}")
 
 
 def show_folds(result: "FoldResult", folder: "Path") -> None:
     """What a cross-validation came to."""
     number = f"{result.mean:.5g} ± {result.std:.2g}"
     console.print(f"{result.metric}: {number} over {len(result.folds)} folds", highlight=False)
-    console.print(f"written to {folder}", highlight=False)
+    _tell(f"written to {folder}")
 
 
 def show_predictions(summary: "Predictions") -> None:
     """How many rows have a prediction, and the first that have none."""
     speed = summary.rows / max(summary.seconds, 1e-9)
     console.print(f"{summary.predicted:,} of {summary.rows:,} rows predicted, {speed:,.0f} rows/s", highlight=False)
-    show_rejected(summary.problems)
-    console.print(f"written to {summary.output}", highlight=False)
+    show_rejected(summary.problems, summary.rows - summary.predicted, "has no prediction")
+    if summary.rejects is not None:
+        _tell(f"bad rows are listed in {summary.rejects}", style="yellow")
+    _tell(f"written to {summary.output}")
+
+
+def show_exported(exported: "Exported") -> None:
+    """The inputs of an exported network, and where it is."""
+    table = Table("input", "type and sizes", box=None, pad_edge=False)
+    for name, form in exported.inputs.items():
+        table.add_row(name, form)
+    console.print(table)
+    _tell(f"written to {exported.path}")
 
 
 def show_trial(trial: "Trial") -> None:
     """One trial of a search."""
-    outcome = f"{trial.value:.5g}" if trial.error is None else f"[red]{trial.error}[/]"
+    outcome = f"[red]{escape(trial.error)}[/]" if trial.value is None else f"{trial.value:.5g}"
+    outcome += " [yellow]pruned[/]" if trial.state == "pruned" else ""
     settings = ", ".join(f"{name}={value}" for name, value in trial.settings.items())
     console.print(f"trial {trial.number}: {outcome}  [dim]{settings}[/]", highlight=False)
 
@@ -191,7 +212,7 @@ def show_best(result: "TuneResult") -> None:
     console.print(
         f"best {result.metric} by validation: {result.best.value:.5g}, trial {result.best.number}", highlight=False
     )
-    console.print(f"written to {result.folder / 'best.yaml'}", highlight=False)
+    _tell(f"written to {result.folder / 'best.yaml'}")
 
 
 def show_record(record: "Record", number: int, total: int) -> None:
@@ -203,3 +224,30 @@ def show_record(record: "Record", number: int, total: int) -> None:
     for label, values in record.values.items():
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
         console.print(f"{about}: {label}: {numbers}", highlight=False, soft_wrap=True)
+
+
+def show_report(report: "Report") -> None:
+    """Tables with our numbers, each above the paper's."""
+    from escgnn.report.findings import START, number, runs_text
+
+    if not report.records:
+        console.print(f"nothing was run yet; try {START}", highlight=False)
+    for section in report.sections:
+        if not section.filled:
+            continue
+        shown = section.table
+        table = Table("", *shown.columns, title=f"{shown.title} ({shown.label})", caption=section.measure, box=None)
+        for row in shown.rows:
+            entries = section.row(row)
+            ours = ["-" if entry.mean is None else number(entry.mean, shown.digits) for entry in entries]
+            marks = [
+                {True: "[green]", False: "[yellow]", None: ""}[entry.good if entry.runs else None] for entry in entries
+            ]
+            budgets = ", ".join(section.budgets(row)) or "not run"
+            table.add_row(f"[bold]{row}[/] ({budgets})", *(mark + text for mark, text in zip(marks, ours, strict=True)))
+            paper = ["" if entry.paper is None else number(entry.paper, shown.digits) for entry in entries]
+            if any(paper):
+                table.add_row("  paper", *paper, style="dim")
+        console.print(table)
+        console.print(runs_text(run for budget in section.budgets() for run in section.runs(budget)), highlight=False)
+        console.print()

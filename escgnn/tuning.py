@@ -10,7 +10,7 @@ import csv
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from escgnn import training
 from escgnn.datasets import DatasetBundle
-from escgnn.files import atomic
+from escgnn.files import atomic, is_unused, locked
 from escgnn.metrics import Task
 from escgnn.training import TrainConfig
 from escgnn.training.config import checked, difference
@@ -47,6 +46,8 @@ ENCODING: dict[str, BaseDistribution] = {
     "hops": IntDistribution(1, 4),
     **{part: CategoricalDistribution([True, False]) for part in OPTIONAL},
 }
+STARTUP = 5  # runs that must have come to their end before one is cut short
+STATES = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
 HARMLESS = {"workers"}  # may change between two parts of a search
 
 
@@ -57,14 +58,16 @@ class Trial:
     Attributes:
         number: From 0; its run folder is ``trial-000`` and so on.
         settings: What was tried.
-        value: The validation metric; None if the run failed.
+        value: The validation metric: of the best epoch, or of the last if the run was cut short; None if it failed.
         error: Why it failed, or nothing.
+        state: ``"complete"``, ``"pruned"`` if it was cut short for being worse than others, or ``"failed"``.
     """
 
     number: int
     settings: Mapping[str, Any]
     value: float | None
     error: str
+    state: str
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class TuneResult:
     Attributes:
         folder: Where it is.
         metric: What the validation graphs were judged by.
-        best: The trial with the best value, the first if there are several.
+        best: Of the trials that came to their end the one with the best value, the first if there are several.
         config: Its settings, those that were not searched for too.
         trials: All trials.
     """
@@ -95,6 +98,7 @@ def tune(
     epochs: int | None = None,
     seed: int = 0,
     timeout: float | None = None,
+    prune: bool = True,
     progress: Callable[[Trial], None] | None = None,
 ) -> TuneResult:
     """Search for the radius and the parts of the encoding, width and depth of the network, and the learning rate.
@@ -103,7 +107,8 @@ def tune(
     a run that was killed goes on, too. The folder has the study (``study.db``), the run folders, and after every trial
     ``trials.csv`` and the settings of the best one, ``best.yaml``. Test graphs play no part in the search.
 
-    Every run goes to its end: they are not watched from outside, so none can be cut short for being worse than others.
+    A run is cut short when its best epoch so far is worse than the median of the others at that epoch (Golovin et al., Google
+    Vizier, KDD 2017). This begins once five runs have come to their end, and leaves every run the first fifth of its epochs.
 
     Args:
         bundle: The dataset, with one split.
@@ -114,6 +119,7 @@ def tune(
         epochs: Epochs of every run, if not those of ``base``.
         seed: Decides what is tried.
         timeout: Seconds after which no trial begins.
+        prune: Whether runs may be cut short; with several devices they never are.
         progress: Called after every trial.
 
     Raises:
@@ -126,11 +132,11 @@ def tune(
     content = fingerprint(bundle)  # complains if there is no split
     end = time.monotonic() + (math.inf if timeout is None else timeout)
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder), _study(folder, bundle.task, base, content) as study:
+    with locked(folder, "searching"), _study(folder, bundle.task, base, content) as study:
         killed = deque(study.get_trials(states=(TrialState.RUNNING,)))
         while (killed or len(study.trials) < trials) and time.monotonic() < end:
             trial = killed.popleft() if killed else _ask(study, space, seed)
-            _run(study, trial, bundle, base, folder)
+            _run(study, trial, bundle, base, folder, prune and base.devices == 1)
             done = _finished(study)
             _write_table(done, space, bundle.task, folder / TABLE)
             if best := _best(done, bundle.task):
@@ -146,21 +152,12 @@ def tune(
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield
-    except Timeout:
-        raise ValueError(f"{folder}: another process is searching there") from None
-
-
-@contextmanager
 def _study(folder: Path, task: Task, base: TrainConfig, content: str) -> Iterator[optuna.Study]:
     """The study of the folder, a new one or one that goes on with the same settings and data."""
     if (folder / BASE).exists():
         if changed := difference(training.read_config(folder / BASE), base, HARMLESS):
             raise ValueError(f"{folder}: cannot go on with other settings; {changed}")
-    elif {path.name for path in folder.iterdir()} - {".lock"}:
+    elif not is_unused(folder):
         raise ValueError(f"{folder} is not empty, and holds no search to go on with")
     else:
         base.save(folder / BASE)
@@ -191,19 +188,43 @@ def _ask(study: optuna.Study, space: dict[str, BaseDistribution], seed: int) -> 
     return study.ask(space)
 
 
-def _run(study: optuna.Study, trial: Any, bundle: DatasetBundle, base: TrainConfig, folder: Path) -> None:
+def _run(study: optuna.Study, trial: Any, bundle: DatasetBundle, base: TrainConfig, folder: Path, prune: bool) -> None:
     """Train with the settings of a trial, or go on with that, and tell the study."""
+    watch = _watch(study, trial, base.epochs) if prune else None
+    out = folder / f"trial-{trial.number:03}"
     try:
         config = _config(base, trial.params)
-        result = training.fit(bundle, config, folder / f"trial-{trial.number:03}", resume=True, progress=False)
+        result = training.fit(bundle, config, out, resume=True, progress=False, watch=watch)
         value = result.validation[bundle.task.metric]
         if value is None:
             raise ValueError(f"{bundle.task.metric} of the validation graphs is not a number")
+    except optuna.TrialPruned:
+        study.tell(trial.number, state=TrialState.PRUNED)
     except Exception as error:  # whatever it is, other settings may do
         study._storage.set_trial_user_attr(trial._trial_id, "error", f"{type(error).__name__}: {error}")
         study.tell(trial.number, state=TrialState.FAIL)
     else:
         study.tell(trial.number, value)
+
+
+def _watch(study: optuna.Study, trial: Any, epochs: int) -> Callable[[Sequence[float]], None]:
+    """Report every epoch to the study, once, and end the run where it should be cut short.
+
+    A run that was killed may have made an epoch that was not reported; it is judged as if it had been.
+    """
+    study.pruner = optuna.pruners.MedianPruner(n_startup_trials=STARTUP, n_warmup_steps=epochs // 5)
+    own = trial if isinstance(trial, optuna.Trial) else optuna.Trial(study, trial._trial_id)
+    known = {*study.trials[trial.number].intermediate_values}
+
+    def watch(values: Sequence[float]) -> None:
+        for epoch, value in enumerate(values):
+            if epoch not in known:
+                known.add(epoch)
+                own.report(value, epoch)
+            if epoch == max(known) and own.should_prune():
+                raise optuna.TrialPruned
+
+    return watch
 
 
 def _config(base: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
@@ -221,21 +242,29 @@ def _config(base: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
 def _finished(study: optuna.Study) -> tuple[Trial, ...]:
     """The trials that ended, well or not."""
     return tuple(
-        Trial(trial.number, trial.params, trial.value, trial.user_attrs.get("error", ""))
-        for trial in study.get_trials(states=(TrialState.COMPLETE, TrialState.FAIL))
+        Trial(
+            trial.number,
+            trial.params,
+            trial.value,
+            trial.user_attrs.get("error", ""),
+            STATES[trial.state],
+        )
+        for trial in study.get_trials(states=tuple(STATES))
     )
 
 
 def _best(trials: tuple[Trial, ...], task: Task) -> Trial | None:
     sign = 1 if task.direction == "min" else -1
-    judged = [(sign * trial.value, trial.number, trial) for trial in trials if trial.value is not None]
+    ended = [trial for trial in trials if trial.state == "complete"]
+    judged = [(sign * trial.value, trial.number, trial) for trial in ended if trial.value is not None]
     return min(judged)[2] if judged else None
 
 
 def _write_table(trials: tuple[Trial, ...], space: Mapping[str, Any], task: Task, path: Path) -> None:
     with atomic(path) as draft, draft.open("w", newline="") as stream:
         table = csv.writer(stream)
-        table.writerow(["trial", f"validation_{task.metric}", *space, "error"])
+        table.writerow(["trial", f"validation_{task.metric}", *space, "state", "error"])
         for trial in trials:
             settings = [trial.settings.get(name, "") for name in space]
-            table.writerow([trial.number, "" if trial.value is None else trial.value, *settings, trial.error])
+            value = "" if trial.value is None else trial.value
+            table.writerow([trial.number, value, *settings, trial.state, trial.error])

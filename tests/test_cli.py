@@ -1,5 +1,6 @@
 """Commands as people type them: a new process, its exit code, its words."""
 
+import re
 import subprocess
 import sys
 
@@ -103,13 +104,34 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
     assert [line.split(",")[-1].strip('"') == "ok" for line in lines[1:]] == [True, False, True]
+    printed = escgnn("export", "run", "-o", "model.onnx")
+    assert "int64 (2, edges)" in printed and "written to model.onnx" in printed
+    assert (tmp_path / "model.onnx").stat().st_size > 1000
+
+
+def test_classes_and_many_bad_rows(escgnn, tmp_path, monkeypatch):
+    """Bad rows are counted, not only the first ones, and a reason with brackets stays as it is."""
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    chains = [f"{'C' * n},{'long' if n > 10 else 'short'}" for n in range(1, 21)]
+    (tmp_path / "my.csv").write_text("smiles,size\n" + "\n".join(chains) + "\n")
+    (tmp_path / "new.csv").write_text("smiles\nCC\n" + "[C\n" * 30)
+    small = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "epochs=1"]
+    assert "accuracy" in escgnn("train", "my.csv", "-o", "run", "--targets", "size", *small)
+    printed = escgnn("predict", "run", "new.csv", "-o", "out.csv")
+    assert "1 of 31 rows predicted" in printed
+    assert "line 3 has no prediction: not a SMILES string" in printed and "and 25 more bad rows" in printed
+    header, first, *_ = (tmp_path / "out.csv").read_text().replace('"', "").splitlines()
+    assert header == "smiles,pred_size,pred_size_long,pred_size_short,status"
+    assert first.split(",")[1] in ("long", "short")
 
 
 def test_tune(escgnn, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join(f"{'C' * n},{n}" for n in range(1, 21)) + "\n")
     own = ["--targets", "length", "--split", "random", "--set", "epochs=1", "--set", "early_stopping=null"]
-    assert "best" in escgnn("tune", "my.csv", "-o", "search", "--trials", "2", *own)
+    printed = escgnn("tune", "my.csv", "-o", "search", "--trials", "2", *own)
+    assert re.search(r"trial 0: [\d.]+  hops=", printed) and "best mae by validation" in printed
+    assert "best" in escgnn("tune", "my.csv", "-o", "search", "--trials", "3", "--no-prune", *own)
     assert (tmp_path / "search" / "best.yaml").exists()
 
 
@@ -133,8 +155,11 @@ def test_tune(escgnn, tmp_path, monkeypatch):
         (["datasets", "zinc12k"], "zinc-12k"),
         (["train", "counting-random", "-o", "run", "--set", "model.hiden=3"], "did you mean 'model.hidden'?"),
         (["train", "missing.csv", "-o", "run"], "missing.csv: there is no such file"),
+        (["train", "missing[x].csv", "-o", "run"], "missing[x].csv: there is no such file"),
         (["train", "in.g6", "-o", "run"], "targets: name the columns"),
+        (["train", "in.g6", "-o", "run", "--targets", "y", "--kind", "ranking"], "kind: 'ranking'; expected one of"),
         (["predict", "no-run", "in.g6", "-o", "out.csv"], "no-run"),
+        (["export", "no-run", "-o", "model.onnx"], "no-run"),
     ],
 )
 def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):

@@ -139,6 +139,7 @@ def test_every_formula_says_what_it_means():
         (RootedEncoding(2), "5-cycle", {}, "encoding: 5-cycle needs the part 'wedge'"),
         (RootedEncoding(1, ("wedge",)), "5-cycle", {}, "encoding: 5-cycle needs hops >= 2"),
         (RootedEncoding(2, ("path",), max_nodes=5), "6-cycle", {}, "needs a radius of 2, but max_nodes=5"),
+        (RootedEncoding((1, 2)), "3-cycle", {}, r"encoding: 3-cycle is read off one radius; it has hops=\(1, 2\)"),
         (RootedEncoding(1), "7-cycle", {}, "pattern: .* does not tell '7-cycle'; it tells 3-cycle"),
         (RootedEncoding(1), "5-star", {"induced": True}, "does not tell induced '5-star'"),
         (RootedEncoding(1), "3-path", {"per": "node"}, "per: .*middle edge"),

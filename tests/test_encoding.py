@@ -15,12 +15,16 @@ from tests.strategies import messy_graphs, odd_shapes, relabelled
 
 ENCODINGS = st.builds(
     RootedEncoding,
-    st.integers(1, 4),
-    st.permutations(PARTS).flatmap(lambda parts: st.integers(1, 8).map(lambda k: tuple(parts[:k]))),
+    st.integers(1, 4) | st.lists(st.integers(1, 3), min_size=1, unique=True).map(tuple),
+    st.permutations(PARTS).flatmap(lambda parts: st.integers(1, len(PARTS)).map(lambda k: tuple(parts[:k]))),
     subgraph=st.sampled_from(["union", "balls"]),
     max_degree=st.sampled_from([0, 2, 32]),
     resistance_width=st.sampled_from([0.3, 0.5, 1.0]),
     max_nodes=st.sampled_from([None, 2, 5]),
+    walk_length=st.sampled_from([2, 5, 50]),
+    cycle_length=st.sampled_from([3, 4, 7, 8]),
+    colour_rounds=st.integers(0, 3),
+    colour_bins=st.sampled_from([1, 5, 64]),
 )
 
 
@@ -35,8 +39,12 @@ def test_equals_the_naive_twin(hops, subgraph):
     """520 random graphs for each radius and kind of subgraph: edges, (v, v) and pairs that are not adjacent."""
     choose = random.Random(hops)
     encodings = [
-        RootedEncoding(hops, PARTS, subgraph=subgraph, max_degree=d, resistance_width=w, max_nodes=k)
-        for d, w, k in ((32, 0.5, None), (2, 1.0, None), (32, 0.25, 6), (0, 0.3, 3))
+        RootedEncoding(hops, PARTS, subgraph=subgraph, max_degree=2, resistance_width=1.0, walk_length=30),
+        RootedEncoding(hops, PARTS, subgraph=subgraph),
+        RootedEncoding(
+            (hops, 1 + hops % 3), PARTS, subgraph=subgraph, resistance_width=0.25, max_nodes=6, colour_rounds=4
+        ),
+        RootedEncoding(hops, PARTS, subgraph=subgraph, max_degree=0, resistance_width=0.3, max_nodes=3, cycle_length=5),
     ]
     for seed in range(520):
         density = choose.choice((0.15, 0.25, 0.4, 0.7))
@@ -55,7 +63,7 @@ def test_equals_the_naive_twin(hops, subgraph):
 
 
 @pytest.mark.parametrize("name", odd_shapes())
-@pytest.mark.parametrize("hops", [1, 3])
+@pytest.mark.parametrize("hops", [1, 3, (2, 1)])
 def test_odd_shapes(name, hops):
     graph = odd_shapes()[name]
     encoding = RootedEncoding(hops, PARTS)
@@ -133,7 +141,9 @@ def test_graphs_side_by_side_do_not_see_each_other(members, encoding):
 def test_reverse_edge_is_the_mirror_image(graph, encoding):
     def mirror(name):
         part, *rest = name
-        if part in ("node", "resistance"):
+        if part.startswith("h"):
+            return part, *mirror(rest)
+        if part in ("node", "resistance", "walk") and len(rest) == 2:
             return part, "vu"["uv".index(rest[0])], rest[1]
         if part in ("joint", "edge", "triangle"):
             labels = sorted(tuple(reversed(rest[i : i + 2])) for i in range(0, len(rest), 2))
@@ -146,13 +156,17 @@ def test_reverse_edge_is_the_mirror_image(graph, encoding):
 
     rows = {(u, v): row for (u, v), row in zip(graph.edge_index.T.tolist(), rows_of(encoding, graph), strict=True)}
     for (u, v), row in rows.items():
-        assert rows[v, u] == {mirror(name): count for name, count in row.items()}
+        other, image = rows[v, u], {mirror(name): count for name, count in row.items()}
+        for mine in (image, other):  # the hashed colours of (v, u) are others, and the naive twin knows them
+            for name in [name for name in mine if "colour" in name]:
+                del mine[name]
+        assert other == image
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_any_number_of_threads_gives_the_same_arrays(threads):
     graph = graphs.molecule_like(200, seed=1)
-    encoding = RootedEncoding(3, PARTS)
+    encoding = RootedEncoding((3, 2), PARTS)
     alone, together = encoding.rows(graph, threads=1), encoding.rows(graph, threads=threads)
     for field in ("length", "bin", "count"):
         assert_array_equal(getattr(alone, field), getattr(together, field))
@@ -167,9 +181,9 @@ def test_pairs_agree_with_edges_and_nodes(graph, encoding, data):
     assert encoding.row(graph, v, v) == encoding.node_rows(graph)[v]
 
 
-@given(messy_graphs(), st.integers(1, 7))
-def test_blocks_hold_both_directions_of_every_edge_and_every_node(graph, size):
-    encoding = RootedEncoding(2, PARTS, nodes=True)
+@given(messy_graphs(), st.integers(1, 7), st.sampled_from([2, (1, 3)]))
+def test_blocks_hold_both_directions_of_every_edge_and_every_node(graph, size, hops):
+    encoding = RootedEncoding(hops, PARTS, nodes=True)
     seen = []
     for roots, rows in encoding.blocks(graph, size):
         assert len(rows) == len(roots) <= 2 * size
@@ -259,6 +273,10 @@ def test_what_is_no_graph_is_refused(value):
         ({"hops": 0}, "hops: 0"),
         ({"hops": 1.5}, "hops: 1.5"),
         ({"hops": True}, "hops: True"),
+        ({"hops": "12"}, "hops: '12'"),
+        ({"hops": ()}, r"hops: \(\); expected one or more different radii"),
+        ({"hops": (1, 1)}, r"hops: \(1, 1\); expected one or more different radii"),
+        ({"hops": (1, 0)}, "hops: 0; expected an integer >= 1"),
         (
             {"parts": ("edges",)},
             "parts: unknown part 'edges'; expected some of degree, node, joint, edge, resistance, wedge",
@@ -271,6 +289,12 @@ def test_what_is_no_graph_is_refused(value):
         ({"resistance_width": 0}, "resistance_width: 0"),
         ({"resistance_width": float("nan")}, "resistance_width: nan"),
         ({"max_nodes": 1}, "max_nodes: 1; expected an integer >= 2"),
+        ({"walk_length": 1}, "walk_length: 1; expected an integer >= 2"),
+        ({"cycle_length": 2}, "cycle_length: 2; expected an integer from 3 to 8"),
+        ({"cycle_length": 9}, "cycle_length: 9; expected an integer from 3 to 8"),
+        ({"colour_rounds": -1}, "colour_rounds: -1; expected an integer >= 0"),
+        ({"colour_bins": 0}, "colour_bins: 0; expected an integer >= 1"),
+        ({"colour_bins": 2.0}, "colour_bins: 2.0; expected an integer >= 1"),
     ],
 )
 def test_bad_arguments_are_named(options, message):
@@ -296,9 +320,10 @@ def test_repr_round_trips(encoding):
     assert again.bins == encoding.bins
 
 
-def test_rows_stay_as_they_are_when_more_are_made():
+@pytest.mark.parametrize("hops", [2, (1, 2)])
+def test_rows_stay_as_they_are_when_more_are_made(hops):
     """Buffers are used again; nothing that was returned may lie in one."""
-    encoding, graph, other = RootedEncoding(2, PARTS), graphs.petersen(), graphs.molecule_like(20)
+    encoding, graph, other = RootedEncoding(hops, PARTS), graphs.petersen(), graphs.molecule_like(20)
     pairs = [(0, 7), (3, 3), (1, 2)]
     made = [
         encoding.rows(graph),

@@ -10,8 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models"])
-def test_code_in_the_docs_runs(page):
+QUICK = {"demo": ["--quick"]}
+
+
+@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models", "reproducing"])
+def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)
     assert blocks
     exec("\n".join(blocks), {})
@@ -20,7 +24,12 @@ def test_code_in_the_docs_runs(page):
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_examples_run(example, tmp_path):
     result = subprocess.run(
-        [sys.executable, example], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, example, *QUICK.get(example.stem, [])],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     assert [*tmp_path.rglob("*.png")]

@@ -26,6 +26,12 @@ def test_every_part_has_a_panel_and_every_bar_its_count(tmp_path):
     assert np.ptp(pixels(figure, tmp_path)) > 0.5
 
 
+def test_several_radii_have_panels_each():
+    figure = draw_root(graphs.cycle(6), 0, 1, RootedEncoding((1, 2), ("joint", "cycle"), max_nodes=5))
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["root (0, 1), h = (1, 2)", "h1 joint", "h2 joint", "h2 clipped", "cycle"]
+
+
 @pytest.mark.parametrize("name", [name for name in odd_shapes() if name not in ("nothing", "hub")])
 def test_any_graph_can_be_drawn(name, tmp_path):
     figure = Figure()

@@ -1,6 +1,8 @@
 import csv
+import itertools
 import json
 
+import optuna
 import pytest
 
 from escgnn import datasets, training, tuning
@@ -62,7 +64,7 @@ def test_search_goes_on_where_it_was_left(tmp_path, bundle, runs):
     assert result.config.model.dropout == 0.1 and result.config.encoding.max_degree == 16
     rows = table(tmp_path / "a")
     assert [float(row[f"validation_{metric}"]) for row in rows] == [trial.value for trial in result.trials]
-    assert {"hops", "degree", "resistance", "hidden", "layers", "lr", "error"} <= {*rows[0]}
+    assert {"hops", "degree", "resistance", "hidden", "layers", "lr", "state", "error"} <= {*rows[0]}
 
     straight = tune(bundle, tmp_path / "b", trials=3, base=BASE)
     assert straight.trials == result.trials
@@ -82,6 +84,73 @@ def test_a_killed_run_goes_on(tmp_path, bundle, runs, monkeypatch):
     assert runs == ["trial-000", "trial-000"] and len(result.trials) == 1
 
 
+CURVES = [[5, 4, 3, 2, 1], [6, 5, 4, 3, 2], [9, 4.2, 0.5, 0.5, 0.5], [7, 6, 5, 4, 3], [1, 9, 9, 9, 9]]
+
+
+def follow(curves):
+    """A stand-in for training: the validation metric of every epoch is known beforehand."""
+
+    def fit(bundle, config, out, *, watch, **_):
+        curve = curves[int(out.name[-3:])]
+        for epoch in range(1, len(curve)):
+            if watch is not None:
+                watch(curve[:epoch])
+        return type("Result", (), {"validation": {bundle.task.metric: min(curve)}})
+
+    return fit
+
+
+def test_runs_worse_than_the_median_are_cut_short(tmp_path, bundle, monkeypatch):
+    monkeypatch.setattr(training, "fit", follow(CURVES))
+    monkeypatch.setattr(tuning, "STARTUP", 2)
+    result = tune(bundle, tmp_path / "a", trials=5, base=BASE, epochs=5)
+    # the first fifth is free; then the third is better than the median, the fourth is not, the last was once
+    assert [trial.state for trial in result.trials] == ["complete", "complete", "complete", "pruned", "complete"]
+    assert [trial.value for trial in result.trials] == [1, 2, 0.5, 6, 1]
+    assert result.best.number == 2
+    rows = table(tmp_path / "a")
+    assert [row["state"] for row in rows] == [trial.state for trial in result.trials]
+    assert float(rows[3][f"validation_{bundle.task.metric}"]) == 6
+
+    whole = tune(bundle, tmp_path / "b", trials=5, base=BASE, epochs=5, prune=False)
+    assert {trial.state for trial in whole.trials} == {"complete"}
+    several = BASE.model_copy(update={"devices": 2})
+    assert tune(bundle, tmp_path / "c", trials=5, base=several, epochs=5).trials == whole.trials
+
+
+def test_a_pruned_trial_is_never_the_best(tmp_path, bundle, monkeypatch):
+    """Not even if it is the only one."""
+    monkeypatch.setattr(training, "fit", follow([[5, 4, 3], [4.5, 0.1, 0.1], [6, 4.5, 0]]))
+    monkeypatch.setattr(tuning, "STARTUP", 1)
+    result = tune(bundle, tmp_path, trials=3, base=BASE, epochs=3)
+    assert [trial.state for trial in result.trials] == ["complete", "complete", "pruned"]
+    assert result.best.number == 1
+
+
+def test_a_run_killed_before_it_is_judged_is_judged_alike(tmp_path, bundle, monkeypatch):
+    """The epoch is in the checkpoint, but the study has not heard of it."""
+    monkeypatch.setattr(tuning, "STARTUP", 1)
+    monkeypatch.setitem(tuning.NETWORK, "lr", tuning.FloatDistribution(1e-6, 1e-1, log=True))
+    base = BASE.model_copy(update={"epochs": 4})
+    straight = tune(bundle, tmp_path / "straight", trials=8, base=base)
+    states = [trial.state for trial in straight.trials]
+    assert states[0] == "complete" and "pruned" in states
+    report = optuna.Trial.report
+    for moment in (2, 3 * states.index("pruned") + 1):  # a run that comes to its end reports all epochs but the last
+        calls = itertools.count(1)
+
+        def kill(*arguments, calls=calls, moment=moment):
+            if next(calls) == moment:
+                raise KeyboardInterrupt
+            report(*arguments)
+
+        monkeypatch.setattr(optuna.Trial, "report", kill)
+        folder = tmp_path / f"killed{moment}"
+        with pytest.raises(KeyboardInterrupt):
+            tune(bundle, folder, trials=8, base=base)
+        assert tune(bundle, folder, trials=8, base=base).trials == straight.trials
+
+
 def test_failures_are_recorded(tmp_path, bundle, monkeypatch):
     def fit(bundle, config, out, **options):
         if out.name == "trial-000":
@@ -94,6 +163,7 @@ def test_failures_are_recorded(tmp_path, bundle, monkeypatch):
     assert not (tmp_path / "best.yaml").exists()
     result = tune(bundle, tmp_path, trials=2, base=BASE)
     assert [trial.error for trial in result.trials] == ["RuntimeError: out of memory", ""]
+    assert [trial.state for trial in result.trials] == ["failed", "complete"]
     assert result.trials[0].value is None and result.best.number == 1
     assert [row["error"] for row in table(tmp_path)] == ["RuntimeError: out of memory", ""]
 

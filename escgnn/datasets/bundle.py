@@ -195,11 +195,10 @@ def read(folder: Path) -> DatasetBundle:
     def split(key: str) -> Split:
         return Split(*(arrays[f"{key}.{part}"] for part in Split._fields))
 
-    task = about["task"]
     return DatasetBundle(
         name=about["name"],
         graphs=GraphStore.load(folder / "graphs.safetensors"),
-        task=Task(**{**task, "targets": tuple(task["targets"])}),
+        task=Task.of(about["task"]),
         features={
             name: Feature(feature["kind"], tuple(feature["sizes"])) for name, feature in about["features"].items()
         },

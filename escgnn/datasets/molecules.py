@@ -118,6 +118,8 @@ def reader(features: FeatureSet) -> Callable[[str], MoleculeArrays]:
         smiles = text.strip()
         if not smiles:
             raise ValueError("the SMILES is empty")
+        if not smiles.split(maxsplit=1)[0].isascii():  # RDKit would read past such letters, and find another molecule
+            raise ValueError("not a SMILES string: it has letters outside ASCII")
         with rdBase.BlockLogs():  # the report tells, not standard error
             molecule = Chem.MolFromSmiles(smiles)
             if molecule is None:

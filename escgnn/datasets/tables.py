@@ -31,6 +31,7 @@ METRICS: dict[Kind, tuple[str, Direction]] = {
     "multiclass": ("accuracy", "max"),
     "multilabel": ("rocauc", "max"),
 }
+PARSER = 2  # its version; what an earlier one made is made again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,8 @@ class TableOptions:
         split: ``"random"``; ``"scaffold"``, for molecules; ``"column:NAME"``, a column beside the targets that says
             train, valid or test; or ``"file:PATH"``, a table with the columns ``graph`` and ``split``.
         features: Feature set of molecules, ``"ogb"`` or ``"zinc"``.
-        kind: Kind of task. By default binary or multilabel if all values are 0 or 1, else regression.
+        kind: Kind of task. By default binary or multilabel if all values are 0 or 1, multiclass if there is one target whose
+            values are words and most of them occur again, else regression.
         seed: For a random split.
         fractions: Sizes of the parts of a random or scaffold split.
     """
@@ -96,7 +98,7 @@ def load_table(path: Path, options: TableOptions) -> DatasetBundle:
     others = (options.labels, options.split.partition("file:")[2])
     digests = [digest(file) for file in (path, *(Path(other) for other in others if other))]
     sha256 = hashlib.sha256(" ".join(digests).encode()).hexdigest()
-    settings = {**asdict(options), "file": path.name, "rdkit": _rdkit_version()}
+    settings = {**asdict(options), "file": path.name, "rdkit": _rdkit_version(), "parser": PARSER}
     return cached(sha256, settings, path.name.split(".")[0], lambda: _build(path, options, sha256))
 
 
@@ -124,7 +126,8 @@ def _build(path: Path, options: TableOptions, sha256: str) -> DatasetBundle:
         else:
             kept.append(member)
     if not kept:
-        raise DatasetError(f"{path}: no graph can be used; {len(rejected)} rows are bad, such as {rejected[:1]}")
+        reason, count = Counter(row.reason for row in rejected).most_common(1)[0] if rejected else ("it is empty", 0)
+        raise DatasetError(f"{path}: no graph can be used; {len(rejected)} rows are bad, {count} of them: {reason}")
     rows = [answers[member.id] for member in kept]
     graphs, features = _pack(kept, options.features if is_molecule else None)
     return DatasetBundle(
@@ -183,13 +186,17 @@ def _pack(members: list[Member], features: FeatureSet | None) -> tuple[GraphStor
 def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
     """The values, the task, and the rows without values with the reason."""
     columns = [sheet.cells[name] for name in options.targets]
-    if options.kind == "multiclass":
+    if (options.kind or _guess_words(columns)) == "multiclass":
         if len(columns) > 1:
             raise ValueError(f"targets: {len(columns)} columns; a multiclass task has one")
         classes = sorted({cell for cell in columns[0] if cell}, key=_natural)
         number = {name: i for i, name in enumerate(classes)}
         chosen = np.array([[number.get(cell, -1)] for cell in columns[0]], np.int64)
-        task = Task("graph", "multiclass", *METRICS["multiclass"], tuple(options.targets), len(classes))
+        if len(classes) < 2:
+            raise ValueError(
+                f"targets: {options.targets[0]} has {len(classes)} different values; classes are two or more"
+            )
+        task = Task("graph", "multiclass", *METRICS["multiclass"], tuple(options.targets), len(classes), tuple(classes))
         return chosen, task, dict.fromkeys(np.flatnonzero(chosen < 0).tolist(), "no target has a value")
     y = np.full((len(columns[0]), len(columns)), np.nan, np.float32)
     problems: dict[int, str] = {}
@@ -203,6 +210,13 @@ def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Ta
         problems.setdefault(row, "no target has a value")
     kind = options.kind or _guess(y)
     return y, Task("graph", kind, *METRICS[kind], tuple(options.targets)), problems
+
+
+def _guess_words(columns: Sequence[Sequence[str]]) -> Kind | None:
+    """Whether there is one column, of words that name classes; names of single rows do not."""
+    cells = [cell for cell in columns[0] if cell]
+    is_words = all(_natural(cell)[0] == math.inf for cell in cells)
+    return "multiclass" if len(columns) == 1 and is_words and 1 < len({*cells}) <= len(cells) / 2 else None
 
 
 def _guess(y: NDArray[np.float32]) -> Kind:

@@ -5,10 +5,9 @@ Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power,
 This module needs no torch; `escgnn.transforms.StructuralEncoding` is the same for PyTorch Geometric.
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from inspect import Parameter, signature
 from math import isfinite
 from typing import Any
 
@@ -20,46 +19,28 @@ from escgnn.encoding.bins import (
     Label,
     Settings,
     edge_codes,
+    further_tables,
     layout,
     motif_tables,
     names,
     pair_codes,
     resistance_table,
 )
+from escgnn.encoding.rows import BUFFER, NONE, Rows, borrow, forward, give_back, joined, side_by_side
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels import threads as pool
-from escgnn.kernels.encoding import Layout, Output, Resistance, encode, link_columns, scatter
+from escgnn.kernels.encoding import Layout, Output, Resistance, encode
+from escgnn.kernels.further import Further
 from escgnn.kernels.motifs import Motifs
 from escgnn.kernels.resistance import MAX_CORE
+from escgnn.kernels.rows import link_columns, scatter
 
-PARTS = ("degree", "node", "joint", "edge", "resistance", "wedge", "triangle", "path")
+__all__ = ["PARTS", "SUBGRAPHS", "Bin", "RootedEncoding", "Rows"]
+
+PARTS = ("degree", "node", "joint", "edge", "resistance", "wedge", "triangle", "path", "walk", "cycle", "colour")
 SUBGRAPHS = ("union", "balls")
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Sparse histograms, one after the other: row i holds ``length[i]`` bins, ascending, and their counts."""
-
-    length: NDArray[np.int32]  # (rows,)
-    bin: NDArray[np.int32]  # (nnz,)
-    count: NDArray[np.int32]  # (nnz,)
-    bins: tuple[Bin, ...]  # name of every bin
-
-    def __len__(self) -> int:
-        return self.length.size
-
-    def __getitem__(self, row: int) -> dict[Bin, int]:
-        """One row by the names of its bins."""
-        stop = int(self.length[: range(len(self))[row] + 1].sum())
-        start = stop - int(self.length[row])
-        values = zip(self.bin[start:stop].tolist(), self.count[start:stop].tolist(), strict=True)
-        return {self.bins[b]: count for b, count in values}
-
-    def dense(self) -> NDArray[np.int32]:
-        """The whole matrix ``(rows, bins)``, zeros included."""
-        matrix = np.zeros((len(self), len(self.bins)), np.int32)
-        matrix[np.repeat(np.arange(len(self)), self.length), self.bin] = self.count
-        return matrix
+LONGEST_CYCLE = 8
+Tables = tuple[Layout, Resistance | None, Motifs | None, Further | None]
 
 
 class RootedEncoding:
@@ -69,12 +50,22 @@ class RootedEncoding:
     :math:`f(w) = (d(w, u), d(w, v))`, distances in the whole graph.
 
     Args:
-        hops: Radius :math:`h`, at least 1.
+        hops: Radius :math:`h`, at least 1; or several, such as ``(1, 2, 3)``: then the encodings of each radius one after
+            the other, bins beginning with it, as in ``("h2", "edge", 0, 1, 1, 0)``. Parts that do not depend on the radius
+            come once, last, under their own name.
         parts: Histograms to keep, in this order. ``"degree"``: nodes by degree inside the subgraph. ``"node"``: nodes
             by distance to u and, apart, to v. ``"joint"``: nodes by label. ``"edge"``: edges by the labels of their
             ends. ``"resistance"``: nodes by resistance distance to u and, apart, to v, inside the subgraph. Beyond the
             paper: ``"wedge"``, ``"triangle"`` and ``"path"``: 2-paths (open or closed), triangles and 3-paths by the labels
-            of their nodes.
+            of their nodes. ``"walk"``: walks of 2 to ``walk_length`` edges inside the subgraph, :math:`(A^k)_{uv}` in
+            ``("walk", k)`` and the closed ones :math:`(A^k)_{uu}` and :math:`(A^k)_{vv}` in ``("walk", "u", k)`` and
+            ``("walk", "v", k)``; those within reach, up to 2h edges, are the whole graph's. ``"cycle"``: k-cycles of the
+            whole graph through the edge, k from 3 to ``cycle_length``, whatever ``hops`` and ``max_nodes``: no node of
+            one is farther than (k - 1) // 2 from the nearer root. For (v, v), those through v; for roots not adjacent,
+            those that an edge between them would close, or paths of k - 1 edges. They are met one by one: quick in
+            molecules, slow in dense graphs. ``"colour"``: nodes by their colour after ``colour_rounds`` of 1-WL inside
+            the subgraph that begin with the labels, hashed to ``colour_bins``. Walks and cycles beyond 2,147,483,647
+            read that number.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph. ``"balls"`` keeps those within one of the
             two balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -82,16 +73,26 @@ class RootedEncoding:
         nodes: Encode the 2-tuples :math:`(v, v)`, too.
         max_nodes: A root whose subgraph would have more nodes is encoded at the largest radius k that fits, exactly,
             and counts 1 in the bin ``("clipped", k)``.
+        walk_length: Edges of the longest walks, at least 2.
+        cycle_length: Nodes of the longest cycles, from 3 to 8.
+        colour_rounds: Rounds of 1-WL, at least 0.
+        colour_bins: Number of hashed colours, at least 1.
 
     >>> from escgnn import graphs
     >>> encoding = RootedEncoding(hops=1, parts=("edge",))
     >>> encoding.row(graphs.cycle(4), 0, 1)["edge", 1, 2, 2, 1]
     1
+    >>> RootedEncoding(hops=1, parts=("cycle",)).row(graphs.complete(4), 0, 1)
+    {('cycle', 3): 2, ('cycle', 4): 2}
+    >>> RootedEncoding(hops=1, parts=("walk",), walk_length=3).row(graphs.path(3), 0, 1)
+    {('walk', 3): 2, ('walk', 'u', 2): 1, ('walk', 'v', 2): 2}
+    >>> RootedEncoding(hops=(1, 2), parts=("joint",)).row(graphs.path(4), 0, 1)["h2", "joint", 3, 2]
+    1
     """
 
     def __init__(
         self,
-        hops: int = 2,
+        hops: int | Sequence[int] = 2,
         parts: Sequence[str] = ("degree", "node", "joint", "edge"),
         *,
         subgraph: str = "union",
@@ -99,8 +100,12 @@ class RootedEncoding:
         resistance_width: float = 0.5,
         nodes: bool = False,
         max_nodes: int | None = None,
+        walk_length: int = 6,
+        cycle_length: int = LONGEST_CYCLE,
+        colour_rounds: int = 2,
+        colour_bins: int = 64,
     ) -> None:
-        self.hops = _at_least("hops", hops, 1)
+        self.hops = _checked_hops(hops)
         self.parts = _checked_parts(parts)
         if subgraph not in SUBGRAPHS:
             raise ValueError(f"subgraph: {subgraph!r}; expected one of {', '.join(SUBGRAPHS)}")
@@ -111,27 +116,59 @@ class RootedEncoding:
         self.resistance_width = float(resistance_width)
         self.nodes = bool(nodes)
         self.max_nodes = None if max_nodes is None else _at_least("max_nodes", max_nodes, 2)
+        self.walk_length = _at_least("walk_length", walk_length, 2)
+        self.cycle_length = _at_least("cycle_length", cycle_length, 3, LONGEST_CYCLE)
+        self.colour_rounds = _at_least("colour_rounds", colour_rounds, 0)
+        self.colour_bins = _at_least("colour_bins", colour_bins, 1)
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(hops={self.hops}, parts={self.parts}, subgraph={self.subgraph!r}, "
-            f"max_degree={self.max_degree}, resistance_width={self.resistance_width}, nodes={self.nodes}, "
-            f"max_nodes={self.max_nodes})"
-        )
+        return f"{type(self).__name__}(hops={self.hops}, parts={self.parts}, {_listed(self._options)})"
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """The keyword arguments."""
+        return {name: getattr(self, name) for name in OPTIONS}
+
+    @property
+    def radius(self) -> int:
+        """The radius, or the largest."""
+        return self.hops if isinstance(self.hops, int) else max(self.hops)
+
+    @cached_property
+    def _members(self) -> dict[Bin, "RootedEncoding"]:
+        """With several radii, an encoding for each by what its bins begin with, and one for what is the same in all."""
+        if isinstance(self.hops, int):
+            return {}
+        here = tuple(part for part in self.parts if part != "cycle")
+        members: dict[Bin, RootedEncoding] = {
+            (f"h{radius}",): RootedEncoding(radius, here, **self._options) for radius in (self.hops if here else ())
+        }
+        if "cycle" in self.parts:  # the smallest radius, as it does not matter; for the same reason nothing is clipped
+            members[()] = RootedEncoding(1, ("cycle",), **{**self._options, "max_nodes": None})
+        return members
 
     @cached_property
     def _settings(self) -> Settings:
-        return Settings(self.hops, self.parts, self.subgraph, self.max_degree, self.resistance_width, self.max_nodes)
+        options = self._options
+        del options["nodes"]
+        return Settings(self.radius, self.parts, **options)
 
     @cached_property
     def bins(self) -> tuple[Bin, ...]:
         """Name of every bin that an edge or a node (v, v) can have."""
-        return tuple(names(self._settings, [*edge_codes(self.hops).values()]))
+        if self._members:
+            return tuple((*word, *name) for word, member in self._members.items() for name in member.bins)
+        return tuple(names(self._settings, [*edge_codes(self.radius).values()]))
 
     @cached_property
     def pair_bins(self) -> tuple[Bin, ...]:
         """The same, followed by the labels that only roots that are not adjacent can give."""
-        return tuple(dict.fromkeys((*self.bins, *names(self._settings, [*pair_codes(self.hops).values()]))))
+        more: Iterator[Bin] = (
+            ((*word, *name) for word, member in self._members.items() for name in member.pair_bins)
+            if self._members
+            else names(self._settings, [*pair_codes(self.radius).values()])
+        )
+        return tuple(dict.fromkeys((*self.bins, *more)))
 
     @property
     def num_bins(self) -> int:
@@ -141,10 +178,12 @@ class RootedEncoding:
     def rows(self, graph: Any, *, threads: int | None = None) -> Rows:
         """The encoding of every column of ``edge_index``, in its order; a loop's row is that of (v, v)."""
         graph = as_graph(graph)
+        if self._members:
+            return self._merged([m.rows(graph, threads=threads) for m in self._members.values()], self.bins)
         loops = np.flatnonzero(graph.arc < 0)
         roots = np.concatenate([graph.edges, np.repeat(graph.edge_index[0, loops], 2).reshape(-1, 2)])
         blocks = self._encode(graph, roots, threads)
-        lengths = np.concatenate([_NONE, *(block.length for block in blocks)])
+        lengths = np.concatenate([NONE, *(block.length for block in blocks)])
         row, following = np.empty((2, graph.arc.size), np.int64)
         first = np.empty(lengths.size, np.int64)
         link_columns(graph.edge_index, graph.arc, graph.edge, row, first, following)
@@ -160,14 +199,16 @@ class RootedEncoding:
                 scatter(block.length, mine, following, starts, block.count, result[1])
 
         pool.over_blocks(task, len(blocks), 1, threads)
-        _give_back(blocks)
+        give_back(blocks)
         return Rows(length, result[0], result[1], self.bins)
 
     def node_rows(self, graph: Any, *, threads: int | None = None) -> Rows:
         """The encoding of (v, v) for every node v."""
         graph = as_graph(graph)
+        if self._members:
+            return self._merged([m.node_rows(graph, threads=threads) for m in self._members.values()], self.bins)
         roots = np.repeat(np.arange(graph.num_nodes), 2).reshape(-1, 2)
-        return _forward(self._encode(graph, roots, threads), self.bins)
+        return forward(self._encode(graph, roots, threads), self.bins)
 
     def pairs(self, graph: Any, pairs: ArrayLike, *, threads: int | None = None) -> Rows:
         """The encoding of any 2-tuples, adjacent, equal or neither; its bins are `pair_bins`."""
@@ -180,7 +221,10 @@ class RootedEncoding:
         if roots.size and (roots.min() < 0 or roots.max() >= graph.num_nodes):
             bad = roots[((roots < 0) | (roots >= graph.num_nodes)).any(1)][0].tolist()
             raise ValueError(f"pairs: {tuple(bad)}, but node ids run from 0 to {graph.num_nodes - 1}")
-        return _forward(self._encode(graph, roots.astype(np.int64), threads, anywhere=True), self.pair_bins)
+        if self._members:
+            pieces = [member.pairs(graph, roots, threads=threads) for member in self._members.values()]
+            return self._merged(pieces, self.pair_bins)
+        return forward(self._encode(graph, roots.astype(np.int64), threads, anywhere=True), self.pair_bins)
 
     def row(self, graph: Any, u: int, v: int) -> Mapping[Bin, int]:
         """The encoding of one 2-tuple, as a mapping from bins to counts above 0."""
@@ -197,29 +241,35 @@ class RootedEncoding:
         tuples (v, v) come last.
         """
         graph = as_graph(graph)
+        if self._members:
+            for pieces in zip(*(member.blocks(graph, size) for member in self._members.values()), strict=True):
+                yield pieces[0][0], self._merged([rows for _, rows in pieces], self.bins)
+            return
         edges = graph.edges
         for start in range(0, len(edges), size):
             roots = edges[start : start + size]
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
-            yield both, _joined(self._encode(graph, roots, None), self.bins)
+            yield both, joined(self._encode(graph, roots, None), self.bins)
         if self.nodes:
             for start in range(0, graph.num_nodes, size):
                 roots = np.repeat(np.arange(start, min(start + size, graph.num_nodes)), 2).reshape(-1, 2)
-                yield roots, _forward(self._encode(graph, roots, None), self.bins)
+                yield roots, forward(self._encode(graph, roots, None), self.bins)
+
+    def _merged(self, pieces: list[Rows], bins: tuple[Bin, ...]) -> Rows:
+        return side_by_side(pieces, [*self._members], bins)
 
     @cached_property
-    def _edge_tables(self) -> tuple[Layout, Resistance | None, Motifs | None]:
-        return self._tables(edge_codes(self.hops), self.bins)
+    def _edge_tables(self) -> Tables:
+        return self._tables(edge_codes(self.radius), self.bins)
 
     @cached_property
-    def _pair_tables(self) -> tuple[Layout, Resistance | None, Motifs | None]:
-        return self._tables(pair_codes(self.hops), self.pair_bins)
+    def _pair_tables(self) -> Tables:
+        return self._tables(pair_codes(self.radius), self.pair_bins)
 
-    def _tables(
-        self, codes: dict[int, Label], bins: tuple[Bin, ...]
-    ) -> tuple[Layout, Resistance | None, Motifs | None]:
+    def _tables(self, codes: dict[int, Label], bins: tuple[Bin, ...]) -> Tables:
         settings = self._settings
-        return layout(settings, codes, bins), resistance_table(settings, bins), motif_tables(settings, codes, bins)
+        motifs, further = motif_tables(settings, codes, bins), further_tables(settings, codes, bins)
+        return layout(settings, codes, bins), resistance_table(settings, bins), motifs, further
 
     def _encode(
         self, graph: Graph, roots: NDArray[np.int64], threads: int | None, *, anywhere: bool = False
@@ -230,7 +280,7 @@ class RootedEncoding:
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
-            bins, counts = _borrow(room * (stop - start) + 1)
+            bins, counts = borrow(room * (stop - start) + 1)
             output = Output(lengths, bins, counts)
             used = encode(graph.csr, roots[start:stop], *tables, anywhere or None, output)
             if used < 0:
@@ -247,50 +297,28 @@ class RootedEncoding:
         return pool.over_blocks(task, len(roots), block, threads)
 
 
-# New memory costs more than the numbers written to it, so a few buffers are used again and again.
-BUFFER = 1 << 20  # numbers
-_buffers: deque[NDArray[np.int32]] = deque(maxlen=8)
+OPTIONS = tuple(name for name, p in signature(RootedEncoding).parameters.items() if p.kind is Parameter.KEYWORD_ONLY)
 
 
-def _borrow(size: int) -> NDArray[np.int32]:
-    """Two arrays for one block, with whatever they held before."""
-    try:
-        buffer = _buffers.pop()
-    except IndexError:
-        buffer = np.empty((2, BUFFER + 1), np.int32)
-    return buffer if size <= buffer.shape[1] else np.empty((2, size), np.int32)
+def _listed(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
 
 
-def _give_back(blocks: list[Rows]) -> None:
-    """Allow the blocks' memory to be used again; nobody may look at them any more."""
-    for block in blocks:
-        buffer = block.bin.base
-        if buffer is not None and buffer.shape == (2, BUFFER + 1):
-            _buffers.append(buffer)
-
-
-_NONE = np.empty(0, np.int32)
-
-
-def _joined(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
-    length, bins, counts = (
-        np.concatenate([_NONE, *(getattr(block, field) for block in blocks)]) for field in ("length", "bin", "count")
-    )
-    _give_back(blocks)
-    return Rows(length, bins, counts, names)
-
-
-def _forward(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
-    """Join blocks and keep the rows of (u, v) out of those of (u, v) and (v, u)."""
-    rows = _joined(blocks, names)
-    keep = np.repeat(np.arange(len(rows)) % 2 == 0, rows.length)
-    return Rows(rows.length[::2].copy(), rows.bin[keep], rows.count[keep], names)
-
-
-def _at_least(argument: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{argument}: {value!r}; expected an integer >= {least}")
+def _at_least(argument: str, value: Any, least: int, most: int | None = None) -> int:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+        raise ValueError(f"{argument}: {value!r}; expected {expected}")
     return int(value)
+
+
+def _checked_hops(hops: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(hops, str) or not isinstance(hops, Sequence | np.ndarray):
+        return _at_least("hops", hops, 1)
+    radii = tuple(_at_least("hops", radius, 1) for radius in hops)
+    if not radii or len({*radii}) < len(radii):
+        raise ValueError(f"hops: {radii!r}; expected one or more different radii")
+    return radii
 
 
 def _checked_parts(parts: Sequence[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from itertools import combinations_with_replacement, permutations, product
 import numpy as np
 
 from escgnn.kernels.encoding import Layout, Resistance
+from escgnn.kernels.further import Further, mix
 from escgnn.kernels.motifs import Motifs
 
 Bin = tuple[str | int, ...]
@@ -26,6 +27,10 @@ class Settings:
     max_degree: int
     resistance_width: float
     max_nodes: int | None
+    walk_length: int
+    cycle_length: int
+    colour_rounds: int
+    colour_bins: int
 
 
 def edge_codes(hops: int) -> dict[int, Label]:
@@ -53,6 +58,12 @@ def names(settings: Settings, labels: Sequence[Label]) -> Iterator[Bin]:
         elif part == "resistance":  # which exceeds h + 1 in no edge's subgraph
             last = int((settings.hops + 1) / settings.resistance_width + 1e-6)
             yield from ((part, root, b) for root in "uv" for b in range(last + 1))
+        elif part == "walk":
+            yield from ((part, *root, k) for root in ("", "u", "v") for k in range(2, settings.walk_length + 1))
+        elif part == "cycle":
+            yield from ((part, k) for k in range(3, settings.cycle_length + 1))
+        elif part == "colour":
+            yield from ((part, c) for c in range(settings.colour_bins))
         else:
             yield from dict.fromkeys(_shapes(part, labels))
     if settings.max_nodes is not None:
@@ -62,7 +73,7 @@ def names(settings: Settings, labels: Sequence[Label]) -> Iterator[Bin]:
 def mirror(name: Bin) -> Bin:
     """The bin of (v, u) that counts what this bin of (u, v) counts."""
     part, *rest = name
-    if part in ("node", "resistance"):
+    if part in ("node", "resistance", "walk") and len(rest) == 2:
         return part, {"u": "v", "v": "u"}[str(rest[0])], rest[1]
     if part == "joint":
         return part, rest[1], rest[0]
@@ -150,7 +161,10 @@ def layout(settings: Settings, codes: dict[int, Label], bins: tuple[Bin, ...]) -
         degree=np.array([lookup("degree", d) for d in range(settings.max_degree + 1)], np.int32),
         clipped=np.array([lookup("clipped", radius) for radius in range(settings.hops)], np.int32),
         shift=np.array([*(name[0] in MET_TWICE for name in bins), 0], np.uint32),
-        swap=np.array([number[mirror(name)] for name in bins], np.int32),
+        # the colours of (v, u) are others than those of (u, v), so they are counted apart, behind the spare bin
+        swap=np.array(
+            [spare + 1 + int(name[1]) if name[0] == "colour" else number[mirror(name)] for name in bins], np.int32
+        ),
     )
 
 
@@ -181,3 +195,18 @@ def motif_tables(settings: Settings, codes: dict[int, Label], bins: tuple[Bin, .
     for code, value in codes.items():
         label[code] = place[value]
     return Motifs(label, len(labels), *(tables[part].ravel() for part in shapes))
+
+
+def further_tables(settings: Settings, codes: dict[int, Label], bins: tuple[Bin, ...]) -> Further | None:
+    """Bins of walks, cycles and colours, or None if nobody asked."""
+    if not {"walk", "cycle", "colour"} & {*settings.parts}:
+        return None
+    place: dict[str, list[int]] = {part: [] for part in ("walk", "cycle", "colour")}
+    for b, name in enumerate(bins):
+        place.get(str(name[0]), []).append(b)
+    colour = np.array([place["colour"], range(len(bins) + 1, len(bins) + 1 + len(place["colour"]))], np.int32)
+    start = np.zeros((max(codes) + 1 if colour.size else 0, 2), np.int64)
+    for code, (a, b) in codes.items() if colour.size else ():
+        start[code] = mix(1 + (a << 31) + b), mix(1 + (b << 31) + a)
+    walk = np.array(place["walk"], np.int32).reshape(3, -1)
+    return Further(walk, np.array(place["cycle"], np.int32), colour, start, settings.colour_rounds)

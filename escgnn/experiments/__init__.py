@@ -10,6 +10,7 @@ from escgnn.experiments import (
     ablation,
     counting,
     efficiency,
+    generalisation,
     isomorphism,
     molecules,
     statistics,
@@ -21,7 +22,17 @@ from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (counting, ablation, isomorphism, molecules, substructures, statistics, efficiency, storage)
+    for module in (
+        counting,
+        generalisation,
+        ablation,
+        isomorphism,
+        molecules,
+        substructures,
+        statistics,
+        efficiency,
+        storage,
+    )
 }
 
 

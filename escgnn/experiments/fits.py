@@ -39,11 +39,11 @@ def cut(bundle: DatasetBundle, graphs: int | None) -> DatasetBundle:
     """The dataset with at most so many graphs in each part of each split, to see that things run."""
     if graphs is None:
         return bundle
-
-    def few(split: Split) -> Split:
-        return Split(*(index[:graphs] for index in split))
-
-    return replace(bundle, split=bundle.split and few(bundle.split), folds=tuple(few(fold) for fold in bundle.folds))
+    splits = [Split(*(index[:graphs] for index in split)) for split in (bundle.split, *bundle.folds) if split]
+    kept = np.unique(np.concatenate([index for split in splits for index in split]))
+    few = [Split(*(np.searchsorted(kept, index) for index in split)) for split in splits]
+    only = few.pop(0) if bundle.split else None
+    return replace(bundle, graphs=bundle.graphs[kept].compact(), split=only, folds=tuple(few), pairs=None)
 
 
 def train(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle | None = None) -> Trained:

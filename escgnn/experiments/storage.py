@@ -46,7 +46,7 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Write the files, and look how large they are."""
     bundle, factor, note = _molecules(cell.variant)
     bundle = cut(bundle, cell.settings["graphs"])
-    graphs = bundle.graphs if cell.settings["graphs"] is None else bundle.train
+    graphs = bundle.graphs
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     graphs.save(scratch / "graphs.safetensors")

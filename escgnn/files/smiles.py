@@ -23,9 +23,11 @@ def smiles_reader() -> Callable[[str], tuple[NDArray[np.int64], NDArray[np.int64
         raise ImportError("reading SMILES needs RDKit: pip install 'escgnn[chem]'") from None
 
     def read(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if not text:
+        if not text.strip():
             raise ValueError("the SMILES is empty")
         smiles = text.split(maxsplit=1)[0]
+        if not smiles.isascii():  # RDKit would read past such letters, and find another molecule
+            raise ValueError("not a SMILES string: it has letters outside ASCII")
         with rdBase.BlockLogs():  # the reject tells, not standard error
             molecule = Chem.MolFromSmiles(smiles)
             if molecule is None:

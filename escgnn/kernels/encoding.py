@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
+from escgnn.kernels.further import Further, make_room, tally_further
 from escgnn.kernels.graphs import Csr
 from escgnn.kernels.motifs import Motifs, tally_paths, tally_triples
 from escgnn.kernels.resistance import resistances
@@ -17,7 +18,7 @@ from escgnn.kernels.rooted import Balls, Walk, label_adjacent, label_any
 
 
 class Layout(NamedTuple):
-    """Where counts go. Bins run from 0 to ``swap.size - 1``; the one after them is spare."""
+    """Where counts go. Bins run from 0 to ``swap.size - 1``; then one is spare, then come the colours of (v, u)."""
 
     hops: int
     max_nodes: int
@@ -113,6 +114,7 @@ def encode(
     layout: Layout,
     resistance: Resistance | None,
     motifs: Motifs | None,
+    further: Further | None,
     anywhere: bool | None,
     output: Output,
 ) -> int:
@@ -123,7 +125,11 @@ def encode(
     num_nodes, num_bins = csr.indptr.size - 1, layout.swap.size
     code, nodes = np.zeros(num_nodes, np.int32), np.empty(num_nodes, np.int32)
     walk = Walk(code, nodes)
-    histogram = np.zeros(num_bins + 1, np.uint32)
+    mirrored = 0
+    if further is not None:
+        room = make_room(csr, further)
+        mirrored = further.colour.shape[1]
+    histogram = np.zeros(num_bins + 1 + mirrored, np.uint32)
     tables = (layout.edge, layout.joint, layout.node, layout.degree)
     same = np.arange(num_bins).astype(np.int32)
     if anywhere is not None:
@@ -154,6 +160,8 @@ def encode(
             if values.size == 0:
                 return -1 - i
             tally_resistances(values, resistance, histogram)
+        if further is not None:
+            tally_further(csr, roots[i], walk, count, ball, further, room, histogram)
         for j in range(count):
             code[nodes[j]] = 0
         idle = (min(layout.degree[top] + 1, num_bins), min(layout.degree[-1] + 1, num_bins))
@@ -163,50 +171,3 @@ def encode(
         output.lengths[2 * i + 1] = end - middle
         histogram[:] = 0
     return end
-
-
-@kernel
-def link_columns(
-    edge_index: NDArray[np.int64],
-    arc: NDArray[np.int64],
-    edge: NDArray[np.int64],
-    row: NDArray[np.int64],
-    first: NDArray[np.int64],
-    following: NDArray[np.int64],
-) -> None:
-    """Find the row of every column, and chain each row's columns: ``first[row]``, then ``following``, -1 at the end.
-
-    Edge k, u < v, has the rows 2k for (u, v) and 2k + 1 for (v, u); the rows of loops come behind those of edges.
-    """
-    first[:] = -1
-    loop = np.int64(edge.size)
-    for column in range(row.size):
-        if arc[column] < 0:
-            row[column] = loop
-            loop += 2
-        else:
-            row[column] = 2 * edge[arc[column]] + (edge_index[0, column] > edge_index[1, column])
-    for column in range(row.size - 1, -1, -1):
-        following[column] = first[row[column]]
-        first[row[column]] = column
-
-
-@kernel
-def scatter(
-    lengths: NDArray[np.int32],
-    first: NDArray[np.int64],
-    following: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-) -> None:
-    """Copy the rows that lie in ``source`` to every column that shows them."""
-    begin = 0
-    for row in range(lengths.size):
-        column = first[row]
-        while column >= 0:
-            start = starts[column]
-            for k in range(lengths[row]):
-                target[start + k] = source[begin + k]
-            column = following[column]
-        begin += lengths[row]

@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.fx.experimental import _config as config
 
 from escgnn.layers import (
     FEATURE_KINDS,
@@ -26,6 +25,8 @@ from escgnn.layers import (
     perceptron,
 )
 from escgnn.models.backbones import BACKBONES, Shape
+from escgnn.models.count_skip import CountSkip
+from escgnn.models.exporting import export_program
 
 JUMPING: dict[str, Callable[[list[Tensor]], Tensor]] = {
     "last": lambda rounds: rounds[-1],
@@ -50,6 +51,7 @@ STRUCTURE_ONLY = {  # what means nothing without an encoding, with the defaults
     "structure_every_layer": True,
     "structure_scale": "fitted",
     "structure_mlp": False,
+    "count_skip": False,
 }
 
 
@@ -85,6 +87,8 @@ class ESCGNN(nn.Module):
         structure_every_layer: Whether all rounds see the structure, or only the first.
         structure_scale: Whether counts are ``"fitted"`` by `fit_structure` or taken as they are, ``"none"``.
         structure_mlp: Whether two further layers follow the embedding.
+        count_skip: Whether a linear path from the summed encoding to the output runs beside the network, for numbers of
+            nodes or graphs; fit it with ``model.skip.fit``, as `escgnn.training` does. See `CountSkip`.
         degrees: Number of nodes of degree 0, 1, 2, ... in the training graphs, for ``pna``; those of molecules if None.
 
     Shapes:
@@ -124,6 +128,7 @@ class ESCGNN(nn.Module):
         structure_every_layer: bool = True,
         structure_scale: str = "fitted",
         structure_mlp: bool = False,
+        count_skip: bool = False,
         degrees: Sequence[int] | None = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -143,6 +148,7 @@ class ESCGNN(nn.Module):
         self.structure = structure("esc") if num_bins else None
         self.node_structure = structure("esc_node") if node_tuples else None
         self.position = PositionalEncoder(**positional, channels=hidden) if positional else None
+        self.skip = CountSkip(num_bins or 0, out_channels, level) if count_skip else None
 
         def shape(first: bool) -> Shape:
             terms = bool(edge_features) + bool(num_bins and (first or structure_every_layer))
@@ -211,7 +217,8 @@ class ESCGNN(nn.Module):
                 h = h + virtual[batch]
             h = layer(h, edge_index, later if i else edge, batch)
             rounds.append(h)
-        return self._read_out(JUMPING[self.jumping](rounds), edge_index, edge, batch, num_graphs)
+        out = self._read_out(JUMPING[self.jumping](rounds), edge_index, edge, batch, num_graphs)
+        return out if self.skip is None else self.skip(tensors, out)
 
     def export(self, data: Any) -> torch.export.ExportedProgram:
         """The model as a program that runs without this library, on ``tensors(data)`` of any sizes.
@@ -222,13 +229,7 @@ class ESCGNN(nn.Module):
         Raises:
             ValueError: The backbone is ``gps``: PyG's attention asks the data for the size of the largest graph.
         """
-        if self.settings["backbone"] == "gps":
-            raise ValueError("backbone: gps cannot be exported, as its tensors' sizes depend on the largest graph")
-        tensors = self.tensors(data)
-        sizes = {name: {int(name == "edge_index"): torch.export.Dim.DYNAMIC} for name in tensors}
-        # without it a program made from a batch would refuse a single graph
-        with config.patch(backed_size_oblivious=True):  # type: ignore[attr-defined]  # it is put there on import
-            return torch.export.export(_OfTensors(self), (tensors,), dynamic_shapes=(sizes,))
+        return export_program(self, data)
 
     def _edges(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
         """What the first layer gets of every edge, and what the others get."""
@@ -250,17 +251,6 @@ class ESCGNN(nn.Module):
         return out
 
 
-class _OfTensors(nn.Module):
-    """The model with `ESCGNN.forward_tensors` in place of ``forward``."""
-
-    def __init__(self, model: ESCGNN) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, tensors: dict[str, Tensor]) -> Tensor:
-        return self.model.forward_tensors(tensors)
-
-
 def _check(settings: Mapping[str, Any]) -> None:
     """Refuse values that mean nothing, or that contradict each other."""
     for name, choices in CHOICES.items():
@@ -280,6 +270,8 @@ def _check(settings: Mapping[str, Any]) -> None:
     for name, default in STRUCTURE_ONLY.items():
         if settings["num_bins"] is None and settings[name] != default:
             raise ValueError(f"{name}: {settings[name]}, but num_bins is None, so there is no encoding")
+    if settings["count_skip"] and settings["level"] == "edge":
+        raise ValueError("count_skip: sums are over the edges of nodes or graphs, but the level is edge")
     if settings["degrees"] is not None and settings["backbone"] != "pna":
         raise ValueError(f"degrees: given, but only pna reads them, not {settings['backbone']}")
     if settings["backbone"] == "gps" and settings["hidden"] % settings["heads"]:

@@ -11,14 +11,17 @@ training.predict_file(run, "molecules.csv", "predicted.csv")
 """
 
 from escgnn.training.config import EncodingConfig, ModelConfig, TrainConfig, read_config
+from escgnn.training.exporting import Exported, export
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.prediction import evaluate, predict
 from escgnn.training.results import FoldResult, Result, read_result
 from escgnn.training.runs import Run, load_run
+from escgnn.training.skipping import formulas
 from escgnn.training.tables import Summary, predict_file
 
 __all__ = [
     "EncodingConfig",
+    "Exported",
     "FoldResult",
     "ModelConfig",
     "Result",
@@ -26,8 +29,10 @@ __all__ = [
     "Summary",
     "TrainConfig",
     "evaluate",
+    "export",
     "fit",
     "fit_folds",
+    "formulas",
     "load_run",
     "predict",
     "predict_file",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import yaml  # type: ignore[import-untyped]
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from escgnn.datasets import DatasetBundle
 from escgnn.files import atomic
@@ -25,18 +25,23 @@ class Section(BaseModel):
 class EncodingConfig(Section):
     """The structural encoding; see `escgnn.transforms.StructuralEncoding`. ``nodes`` gives the model node 2-tuples."""
 
-    hops: int = 2
+    hops: int | tuple[int, ...] = 2
     parts: tuple[str, ...] = ("degree", "node", "joint", "edge")
     subgraph: str = "union"
     max_degree: int = 32
     resistance_width: float = 0.5
     nodes: bool = False
     max_nodes: int | None = None
+    walk_length: int = 6
+    cycle_length: int = 8
+    colour_rounds: int = 2
+    colour_bins: int = 64
 
-    @field_validator("parts", mode="before")
+    @field_validator("hops", "parts", mode="before")
     @classmethod
-    def _by_commas(cls, parts: Any) -> Any:
-        return tuple(part.strip() for part in parts.split(",")) if isinstance(parts, str) else parts
+    def _by_commas(cls, value: Any, field: ValidationInfo) -> Any:
+        listed = isinstance(value, str) and (field.field_name == "parts" or "," in value)
+        return tuple(item.strip() for item in value.split(",")) if listed else value
 
     @model_validator(mode="after")
     def _good(self) -> Self:
@@ -72,6 +77,7 @@ class ModelConfig(Section):
     structure_every_layer: bool = True
     structure_scale: str = "fitted"
     structure_mlp: bool = False
+    count_skip: bool = False
 
 
 class TrainConfig(Section):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import DDPStrategy
@@ -19,7 +18,7 @@ from lightning.pytorch.utilities.seed import isolate_rng
 from matplotlib.figure import Figure
 
 from escgnn.datasets import DatasetBundle
-from escgnn.files import atomic
+from escgnn.files import atomic, is_unused, locked
 from escgnn.training import runs
 from escgnn.training.batches import Batches, loader
 from escgnn.training.config import TrainConfig, difference, read_config
@@ -27,9 +26,10 @@ from escgnn.training.module import Learner, seed_all
 from escgnn.training.positions import with_positions
 from escgnn.training.prediction import evaluate
 from escgnn.training.progress import Bar, hush, quiet
-from escgnn.training.recording import AtomicIO, History, Recorder, write_metrics
+from escgnn.training.recording import AtomicIO, History, Recorder, Watch, write_metrics
 from escgnn.training.results import FoldResult, Result, plain
 from escgnn.training.scoring import METRICS, Scaling, choose_loss, out_channels, score
+from escgnn.training.skipping import GATE, choose_gate, fit_skip
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
 HARMLESS = {"workers"}  # settings that do not change what is computed
@@ -42,6 +42,7 @@ def fit(
     *,
     resume: bool = False,
     progress: bool = True,
+    watch: Watch | None = None,
 ) -> Result:
     """Train a network on a dataset with one split, and judge the weights of the best validation epoch on its test graphs.
 
@@ -56,20 +57,26 @@ def fit(
         resume: Go on with the run in the folder, if there is one. Its settings and data must be the same; there may be
             more epochs, unless the schedule depends on their number.
         progress: Show a bar.
+        watch: Called with the validation metrics of all epochs so far, after each epoch but the last, and before a run that is
+            resumed goes on. What it raises ends the run, which can be resumed. Only with one device.
 
     Raises:
         ValueError: The settings do not suit the dataset, or the folder cannot be used.
     """
     folder = Path(out)
     _check(bundle, config)
+    if watch is not None and config.devices > 1:
+        raise ValueError(f"watch: it cannot follow {config.devices} devices")
     with quiet(), isolate_rng():
         seed_all(config.seed)
         learner = Learner(runs.build_model(bundle, config), bundle.task, Scaling.of(bundle), config)
-        trainer = _trainer(folder, bundle.name, learner, progress)
+        trainer = _trainer(folder, bundle.name, learner, progress, watch)
         folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
-        with _locked(folder):
+        with locked(folder, "training"):
             history = _prepare(folder, bundle, config, resume)
             if not history.stopped(config.epochs, config.early_stopping):
+                if watch is not None and history.rows:
+                    watch(history.values)
                 _train(folder, bundle, learner, trainer)
             return _finish(folder, bundle, config)
 
@@ -117,6 +124,8 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     if task.metric not in METRICS[task.kind]:
         raise ValueError(f"bundle: metric {task.metric!r} does not suit {task.kind} targets")
     choose_loss(config.loss, task)
+    if config.model.count_skip and task.kind != "regression":
+        raise ValueError(f"model.count_skip: it predicts numbers, but {bundle.name} asks for {task.kind} targets")
     for name in ("train", "validation", "test"):
         graphs = getattr(bundle, name)
         if not len(graphs):
@@ -128,22 +137,13 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
         )
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield
-    except Timeout:
-        raise ValueError(f"{folder}: another process is training there") from None
-
-
 def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, resume: bool) -> History:
     """Make the folder ready: that of a new run, or of one that goes on; and say what it has done."""
     for name in runs.FILES:
         for draft in folder.glob(f".{name}.*"):  # of a process that was killed
             draft.unlink()
     history = History(bundle.task)
-    if {path.name for path in folder.iterdir()} - {".lock"}:
+    if not is_unused(folder):
         if not resume:
             raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
         _check_same(folder, bundle, config)
@@ -171,7 +171,7 @@ def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Non
             )
 
 
-def _trainer(folder: Path, title: str, learner: Learner, progress: bool) -> Trainer:
+def _trainer(folder: Path, title: str, learner: Learner, progress: bool, watch: Watch | None) -> Trainer:
     config = learner.config
     try:
         return Trainer(
@@ -181,7 +181,7 @@ def _trainer(folder: Path, title: str, learner: Learner, progress: bool) -> Trai
             precision=PRECISION[config.precision],
             max_epochs=config.epochs,
             gradient_clip_val=config.gradient_clip,
-            callbacks=[Recorder(folder, learner), *([Bar(title)] if progress else [])],
+            callbacks=[Recorder(folder, learner, watch), *([Bar(title)] if progress else [])],
             plugins=[AtomicIO()],
             default_root_dir=folder,
             num_sanity_val_steps=0,
@@ -200,6 +200,8 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
     if not resumed:
         if config.encoding is not None:
             network.fit_structure(loader(bundle.train, config))
+        if config.model.count_skip:
+            fit_skip(network, bundle, config, learner.scaling)
         runs.save_json(runs.describe(network, bundle, config, learner.scaling), folder / runs.ABOUT)
     batches = Batches(replace(bundle, graphs=with_positions(bundle.graphs, network.settings["positional"])), config)
     with _interruptible():
@@ -236,6 +238,12 @@ def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
         raise ValueError(f"{folder}: training diverged; no validation metric was a number. Lower lr, or clip gradients")
     write_metrics(history.rows, folder / runs.METRICS)
     runs.save_weights(history.best_weights, folder / runs.WEIGHTS, history.best_epoch)
+    validation = history.best_metrics
+    if config.model.count_skip:
+        runs.save_weights(
+            {**history.best_weights, GATE: choose_gate(folder, bundle)}, folder / runs.WEIGHTS, history.best_epoch
+        )
+        validation = evaluate(runs.load_run(folder), bundle, "validation")
     draw_curves(history, folder / runs.CURVES)
     result = Result(
         dataset=bundle.name,
@@ -243,7 +251,7 @@ def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
         best_epoch=history.best_epoch,
         epochs=len(history.rows),
         stopped=history.stopped(config.epochs, config.early_stopping),
-        validation=plain(history.best_metrics),
+        validation=plain(validation),
         test=plain(evaluate(runs.load_run(folder), bundle)),
         seed=config.seed,
         seconds=sum(row["seconds"] for row in history.rows),

@@ -35,7 +35,7 @@ def predict(run: Run, graphs: Any, *, batch_size: int = 256, workers: int = 0) -
     Raises:
         ValueError: The graphs lack a feature, or have it in another form.
     """
-    return predictions(run.task, run.scaling, _outputs(run, as_store(graphs), batch_size, workers))
+    return predictions(run.task, run.scaling, outputs(run, as_store(graphs), batch_size, workers))
 
 
 def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size: int = 256) -> dict[str, float]:
@@ -55,7 +55,7 @@ def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size
     if bundle.task != run.task:
         raise ValueError(f"bundle: {bundle.name} asks for {bundle.task}, but {run.folder} answers {run.task}")
     graphs: GraphStore = getattr(bundle, split)
-    return score(run.task, run.scaling, _outputs(run, graphs, batch_size, workers=0), graphs.column("y"))
+    return score(run.task, run.scaling, outputs(run, graphs, batch_size), graphs.column("y"))
 
 
 def as_store(graphs: Any) -> GraphStore:
@@ -80,7 +80,7 @@ def store_of(graphs: Graph) -> GraphStore:
     return GraphStore(sizes, 2 * np.bincount(owner, minlength=sizes.size), columns)
 
 
-def _outputs(run: Run, graphs: GraphStore, batch_size: int, workers: int) -> Tensor:
+def outputs(run: Run, graphs: GraphStore, batch_size: int = 256, workers: int = 0) -> Tensor:
     """What the network says, on the CPU."""
     for name, feature in run.features.items():
         width = graphs.fields[name].shape if name in graphs.fields else None
@@ -89,9 +89,9 @@ def _outputs(run: Run, graphs: GraphStore, batch_size: int, workers: int) -> Ten
             found = "none" if width is None else f"shape {width}"
             raise ValueError(f"graphs: the network reads {name} of shape {wanted} for each row; there is {found}")
     device = next(run.model.parameters()).device
-    outputs = [torch.empty(0, out_channels(run.task))]
+    answers = [torch.empty(0, out_channels(run.task))]
     graphs = with_positions(graphs, run.model.settings["positional"])
     loader = Loader(graphs, batch_size, transform=run.encoding, workers=workers)
     with torch.inference_mode():
-        outputs += [run.model(batch.to(device)).float().cpu() for batch in loader]
-    return torch.cat(outputs)
+        answers += [run.model(batch.to(device)).float().cpu() for batch in loader]
+    return torch.cat(answers)

@@ -3,6 +3,7 @@
 import csv
 import math
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from escgnn.training.module import Learner
 from escgnn.training.runs import CHECKPOINT, METRICS, WEIGHTS, load_checkpoint, save_weights
 
 Row = dict[str, float]
+Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every epoch so far
 
 
 class History:
@@ -49,6 +51,11 @@ class History:
             self.best_weights = {name: tensor.detach().cpu().clone() for name, tensor in weights.items()}
         return is_best
 
+    @property
+    def values(self) -> list[float]:
+        """The validation metric of every epoch."""
+        return [row[f"validation_{self.task.metric}"] for row in self.rows]
+
     def stopped(self, epochs: int, early_stopping: int | None) -> str:
         """Why there is nothing left to train, or nothing."""
         if self.rows and not math.isfinite(self.rows[-1]["loss"]):
@@ -69,8 +76,8 @@ class History:
 class Recorder(Checkpoint):
     """Keeps the history in the checkpoint, and writes the files of the run folder."""
 
-    def __init__(self, folder: Path, learner: Learner) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, learner: Learner, watch: Watch | None = None) -> None:
+        self.folder, self.watch = folder, watch
         self.config = learner.config
         self.history = History(learner.task)
         self._start = 0.0
@@ -105,6 +112,8 @@ class Recorder(Checkpoint):
             write_metrics(self.history.rows, self.folder / METRICS)
         trainer.save_checkpoint(self.folder / CHECKPOINT, weights_only=False)  # the truth: it holds all of the above
         trainer.should_stop = bool(self.history.stopped(self.config.epochs, self.config.early_stopping))
+        if self.watch is not None and not trainer.should_stop:
+            self.watch(self.history.values)
 
 
 class AtomicIO(TorchCheckpointIO):

@@ -115,13 +115,12 @@ def load_run(folder: str | PathLike[str]) -> Run:
     try:
         if about["format"] != FORMAT:
             raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
-        task = about["task"]
         model = ESCGNN(**about["model"])
         run = Run(
             folder=folder,
             model=model.eval(),
             encoding=None if about["encoding"] is None else StructuralEncoding(**about["encoding"]),
-            task=Task(**{**task, "targets": tuple(task["targets"])}),
+            task=Task.of(about["task"]),
             scaling=Scaling(**{name: tuple(values) for name, values in about["scaling"].items()}),
             features={name: Feature(entry["kind"], tuple(entry["sizes"])) for name, entry in about["features"].items()},
             dataset=about["dataset"],

@@ -58,8 +58,9 @@ def predict_file(
     """Predict for every row of a table with SMILES, or every graph of a graph file.
 
     The output has the columns of the input (``graph`` or ``smiles`` if it has none), then ``pred_`` and the name for every
-    target, and ``status``: ``"ok"``, or why there is no prediction. Of several classes the most likely comes first, then the
-    probability of each as ``pred_NAME_0`` and so on. A task at node level has a row for each node, and its number as ``node``.
+    target, and ``status``: ``"ok"``, or why there is no prediction. Of several classes the most likely comes first, as the
+    training table calls it, then the probability of each as ``pred_NAME_CLASS``; classes without names are numbers from 0. A
+    task at node level has a row for each node, and its number as ``node``.
 
     Args:
         run: What `load_run` gives.
@@ -114,8 +115,8 @@ def _schema(run: Run, columns: Any, source: Any) -> Any:
     added: list[tuple[str, Any]] = [("node", pa.int64())] if run.task.level == "node" else []
     for target in run.task.targets:
         if run.task.kind == "multiclass":
-            added += [(f"pred_{target}", pa.int64())]
-            added += [(f"pred_{target}_{number}", pa.float64()) for number in range(run.task.classes)]
+            added += [(f"pred_{target}", _classes(run).type)]
+            added += [(f"pred_{target}_{name}", pa.float64()) for name in _classes(run).to_pylist()]
         else:
             added += [(f"pred_{target}", pa.float64())]
     added += [("status", pa.string())]
@@ -123,6 +124,13 @@ def _schema(run: Run, columns: Any, source: Any) -> Any:
         if name in columns.names:
             raise ValueError(f"{source}: has a column {name} already; rename it")
     return pa.schema(kept + added)
+
+
+def _classes(run: Run) -> Any:
+    """What the classes are called: words, or numbers if they are written as such or have no names."""
+    names = run.task.names or tuple(str(number) for number in range(run.task.classes))
+    is_numbers = all(name.removeprefix("-").isdecimal() and name == str(int(name)) for name in names)
+    return pa.array([int(name) for name in names], pa.int64()) if is_numbers else pa.array(names, pa.string())
 
 
 def _result(run: Run, piece: Piece) -> tuple[list[Any], list[str]]:
@@ -147,7 +155,7 @@ def _result(run: Run, piece: Piece) -> tuple[list[Any], list[str]]:
         nodes[filled] = piece.node_ids
         columns.append(pa.array(nodes, mask=~filled))
     if run.task.kind == "multiclass":
-        columns.append(pa.array(numbers.argmax(1), mask=np.isnan(numbers[:, 0])))
+        columns.append(_classes(run).take(pa.array(numbers.argmax(1), mask=np.isnan(numbers[:, 0]))))
     columns += [pa.array(column, from_pandas=True) for column in numbers.T]  # what is not a number is left empty
     return [*columns, pa.array(status, pa.string()).take(pa.array(home))], status
 

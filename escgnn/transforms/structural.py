@@ -23,10 +23,11 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     ``DataLoader`` worker it uses one thread, elsewhere ``NUMBA_NUM_THREADS``; the result is the same.
 
     Args:
-        hops: Radius :math:`h`, at least 1.
+        hops: Radius :math:`h`, at least 1; or several, such as ``(1, 2, 3)``, for the encodings of each, one after the
+            other.
         parts: Histograms to keep, in this order: ``"degree"``, ``"node"``, ``"joint"``, ``"edge"``,
-            ``"resistance"``; beyond the paper ``"wedge"``, ``"triangle"``, ``"path"`` (see `RootedEncoding`). Dropping one
-            gives a row of ``tab:count_ab``.
+            ``"resistance"``; beyond the paper ``"wedge"``, ``"triangle"``, ``"path"``, ``"walk"``, ``"cycle"``, ``"colour"``
+            (see `RootedEncoding`). Dropping one gives a row of ``tab:count_ab``.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph, ``"balls"`` those within one of the two
             balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -34,6 +35,10 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         nodes: Encode the 2-tuples :math:`(v, v)`, too.
         max_nodes: A root whose subgraph would have more nodes is encoded at the largest radius k that fits, exactly,
             and counts 1 in the bin ``("clipped", k)``.
+        walk_length: Edges of the longest walks, at least 2.
+        cycle_length: Nodes of the longest cycles, from 3 to 8.
+        colour_rounds: Rounds of 1-WL, at least 0.
+        colour_bins: Number of hashed colours, at least 1.
 
     Adds:
         esc_len ``(E,)``, esc_bin ``(nnz,)``, esc_count ``(nnz,)``: one sparse row per column of ``edge_index``. A

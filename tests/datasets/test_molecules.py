@@ -84,6 +84,10 @@ def test_bad_molecules_are_rows_of_a_report(capfd):
         (5, "ZINC has no atom type for 'Si'"),
     ]
     assert capfd.readouterr() == ("", "")
+    strange = datasets.read_smiles(
+        ["C\u00e9C", "CC\u4e2d", "CO m\u00e9thanol"]
+    )  # RDKit reads the first two as C and CC
+    assert strange.rows.tolist() == [2] and "outside ASCII" in strange.rejected[0].reason
     nothing = datasets.read_smiles(["?"])
     assert (len(nothing.graphs), len(nothing.rejected)) == (0, 1)
     with pytest.raises(ValueError, match="features: 'rdkit'; expected one of 'ogb', 'zinc'"):

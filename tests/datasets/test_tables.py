@@ -65,6 +65,24 @@ def test_named_classes(table):
     bundle = datasets.load(table, targets=["kind"], kind="multiclass")
     assert (bundle.task.classes, bundle.task.metric) == (4, "accuracy")
     assert bundle.graphs.column("y")[:, 0].tolist() == [0, 3, 1, 1, 2]  # alcohol, gas, liquid, ring
+    assert bundle.task.names == ("alcohol", "gas", "liquid", "ring")
+
+
+def test_words_that_occur_again_are_classes(table):
+    rows = "\n".join(f"{'C' * n},{'odd' if n % 2 else 'even'},mol{n},{n % 3}" for n in range(1, 9))
+    table.write_text(f"smiles,parity,name,rest\n{rows}\n")
+    bundle = datasets.load(table, targets=["parity"])
+    assert (bundle.task.kind, bundle.task.names) == ("multiclass", ("even", "odd"))
+    assert datasets.load(table, targets=["rest"]).task.kind == "regression"
+    numbered = datasets.load(table, targets=["rest"], kind="multiclass")
+    assert numbered.task.names == ("0", "1", "2")
+    with pytest.raises(ValueError, match="8 rows are bad, 1 of them: name: 'mol1' is not a number"):
+        datasets.load(table, targets=["name"])
+    with pytest.raises(ValueError, match="is not a number"):
+        datasets.load(table, targets=["parity", "rest"])
+    table.write_text("smiles,same\nC,a\nCC,a\n")
+    with pytest.raises(ValueError, match="same has 1 different values; classes are two or more"):
+        datasets.load(table, targets=["same"], kind="multiclass")
 
 
 def test_splits(table, tmp_path):

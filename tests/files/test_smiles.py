@@ -25,6 +25,15 @@ def test_lines_of_smiles(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")  # RDKit keeps quiet
 
 
+def test_letters_outside_ascii_are_no_smiles(tmp_path):
+    """RDKit would read the first line as ethane."""
+    path = tmp_path / "molecules.smi"
+    path.write_text("CC\u4e2d\nCO m\u00e9thanol\n")
+    graphs, rejects = read(path)
+    assert graphs == [(1, [0, 1], [[0, 1]])]
+    assert rejects == [(1, "not a SMILES string: it has letters outside ASCII")]
+
+
 def test_only_heavy_atoms_are_nodes(tmp_path):
     path = tmp_path / "molecules.txt"
     path.write_text("[2H]OC([H])C\n*C\n[H][H]\n[CH4]\n")

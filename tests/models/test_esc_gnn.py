@@ -45,6 +45,8 @@ CASES = {
     "laplacian": {**ON, "backbone": "gps", "positional": {"kind": "laplacian", "size": 2}},
     "random walk": {"positional": {"kind": "random_walk", "size": 3}},
     "degrees": {**ON, "backbone": "pna", "degrees": [1, 4, 3]},
+    "count skip": {**ON, **FEATURES, "count_skip": True},
+    "count skip, nodes": {**ON, "count_skip": True, "level": "node"},
 }
 every_case = pytest.mark.parametrize("case", CASES)
 

@@ -22,6 +22,17 @@ def test_file_and_overrides(tmp_path):
     assert read_config(overrides=["model.positional.kind=laplacian"]).model.positional.size == 8
 
 
+def test_parts_beyond_the_paper_and_several_radii(tmp_path):
+    overrides = ["encoding.parts=cycle, walk", "encoding.cycle_length=6", "encoding.colour_bins=7"]
+    for hops in ("1,3", "[1, 3]"):
+        config = read_config(overrides=[*overrides, f"encoding.hops={hops}"])
+        encoding = config.encoding.build()
+        assert (encoding.hops, encoding.parts, encoding.cycle_length) == ((1, 3), ("cycle", "walk"), 6)
+        assert encoding.walk_length == 6 and encoding.colour_bins == 7
+        config.save(tmp_path / "config.yaml")
+        assert read_config(tmp_path / "config.yaml") == config
+
+
 def test_encoding_can_be_switched_off_and_on():
     assert read_config(overrides=["encoding=null"]).encoding is None
     assert read_config(overrides=["encoding=null", "encoding.hops=1"]).encoding.hops == 1
@@ -47,7 +58,10 @@ def test_settings_survive_the_file(tmp_path):
         ("model.hidden=-1", "model.hidden: Input should be greater than or equal to 1 (got -1)"),
         ("epochs=many", "epochs: "),
         ("encoding.hops=0", "encoding: hops: 0; expected an integer >= 1"),
+        ("encoding.hops=1,1", "encoding: hops: (1, 1); expected one or more different radii"),
+        ("encoding.hops=far", "encoding.hops"),
         ("encoding.parts=edges", "unknown part 'edges'"),
+        ("encoding.cycle_length=9", "encoding: cycle_length: 9; expected an integer from 3 to 8"),
         ("schedule=step", "schedule: Input should be 'plateau', 'cosine' or 'constant'"),
         ("model.hidden", "'model.hidden': expected key=value"),
         ("lr=[1", "not YAML"),
@@ -77,7 +91,9 @@ def test_a_file_of_something_else(tmp_path, text):
 
 
 def test_sections_match_what_they_configure():
-    assert list(EncodingConfig.model_fields) == list(inspect.signature(RootedEncoding).parameters)
+    parameters = inspect.signature(RootedEncoding).parameters
+    assert EncodingConfig().model_dump() == {name: parameter.default for name, parameter in parameters.items()}
+    assert list(EncodingConfig.model_fields) == list(parameters)
     parameters = inspect.signature(ESCGNN).parameters
     decided = {"out_channels", "num_bins", "node_features", "edge_features", "level", "node_tuples", "degrees"}
     assert {*ModelConfig.model_fields} == {*parameters} - decided

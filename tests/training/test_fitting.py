@@ -48,6 +48,19 @@ def test_run_folder(tmp_path):
     assert (tmp_path / "run/curves.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    "encoding",
+    [{"hops": 2, "parts": ["degree", "edge", "cycle"]}, {"hops": [1, 2], "parts": ["walk", "colour"], "nodes": True}],
+    ids=["cycle", "several radii"],
+)
+def test_parts_beyond_the_paper_train(tmp_path, encoding):
+    bundle, config = tiny.bundle(), change(encoding=encoding, epochs=1)
+    assert math.isfinite(silent_fit(bundle, config, tmp_path / "run").test["mae"])
+    run = load_run(tmp_path / "run")
+    assert read_config(tmp_path / "run/config.yaml").encoding.build().bins == config.encoding.build().bins
+    assert predict(run, bundle.graphs).isfinite().all()
+
+
 def test_weights_are_those_of_the_best_epoch(tmp_path, monkeypatch):
     values = iter([3.0, 1.0, 2.0, 1.0, 3.0, 1.0])
     monkeypatch.setattr(Scores, "compute", lambda self: {"mae": next(values)})

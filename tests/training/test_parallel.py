@@ -1,5 +1,6 @@
 """Several processes, and compiled code."""
 
+import shutil
 from functools import partialmethod
 
 import pytest
@@ -35,5 +36,14 @@ def test_compiled(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.nn.Module, "compile", partialmethod(compile_network, backend="aot_eager"))
     bundle = tiny.bundle(size=16)
     config = change(epochs=1, model={"dropout": 0.0, "layers": 1})
+    plain, compiled = (fit(bundle, change(config, compile=c), tmp_path / str(c), progress=False) for c in (False, True))
+    assert compiled.validation["mae"] == pytest.approx(plain.validation["mae"], rel=1e-4)
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++"))), reason="needs a C++ compiler")
+def test_compiled_to_machine_code(tmp_path):
+    """As ``--set compile=true`` does it. Torch keeps what it has compiled, so only the first time takes long."""
+    bundle = tiny.bundle(size=16)
+    config = change(epochs=1, model={"dropout": 0.0, "layers": 1, "norm": "none", "hidden": 4})
     plain, compiled = (fit(bundle, change(config, compile=c), tmp_path / str(c), progress=False) for c in (False, True))
     assert compiled.validation["mae"] == pytest.approx(plain.validation["mae"], rel=1e-4)

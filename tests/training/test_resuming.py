@@ -43,6 +43,24 @@ def test_two_epochs_and_two_more(straight, tmp_path):
     assert_same_run(tmp_path, straight[0])
 
 
+def test_watched(straight, tmp_path):
+    """Whoever watches sees every epoch but the last, may end the run, and is asked again before it goes on."""
+    seen = []
+
+    def watch(values):
+        seen.append(len(values))
+        if seen == [1, 2]:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        fit(tiny.bundle(), CONFIG, tmp_path, progress=False, watch=watch)
+    assert fit(tiny.bundle(), CONFIG, tmp_path, resume=True, progress=False, watch=watch) == straight[1]
+    assert seen == [1, 2, 2, 3]
+    assert_same_run(tmp_path, straight[0])
+    with pytest.raises(ValueError, match="watch: it cannot follow 2 devices"):
+        fit(tiny.bundle(), change(devices=2), tmp_path / "two", watch=watch)
+
+
 KILLED = """
 import torch
 torch.set_num_threads(1)

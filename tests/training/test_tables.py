@@ -11,13 +11,14 @@ from functools import partial
 import networkx
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 from escgnn import graphs
 from escgnn.datasets import DatasetBundle, load, read_smiles
 from escgnn.files import Rejected
-from escgnn.training import fit, load_run, pieces, predict, predict_file, tables
+from escgnn.training import evaluate, fit, load_run, pieces, predict, predict_file, tables
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -66,24 +67,27 @@ def test_csv_with_broken_rows(run, tmp_path):
         b'12,CCN,"two\nlines"\n'
         b"13,CC\xff,latin\n"
         b"14,c1ccccc1,\xc3\xa9\n"
+        b"15,C\xc3\xa9C,strange letter\n"
+        b"16,C1CCC1 cyclobutan\xc3\xa9,a name behind it\n"
     )
     seen = []
     summary = predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv", progress=lambda *at: seen.append(at))
     header, *rows = read(tmp_path / "out.csv")
     assert header == ["id", "SMILES", "note", "pred_weight", "pred_acid", "status"]
-    assert [row[0] for row in rows] == ["007", "8", "9", "10", "11", "12", "13", "14"]
-    assert [row[-1] for row in rows if row[0] in ("007", "12", "14")] == ["ok"] * 3
+    assert [row[0] for row in rows] == ["007", "8", "9", "10", "11", "12", "13", "14", "15", "16"]
+    assert [row[-1] for row in rows if row[0] in ("007", "12", "14", "16")] == ["ok"] * 4
     assert rows[0][2] == 'a, "b"' and rows[5][2] == "two\nlines" and rows[7][2] == "é"
     bad = {row[0]: row for row in rows if row[-1] != "ok"}
-    assert {*bad} == {"8", "9", "10", "11", "13"}
+    assert {*bad} == {"8", "9", "10", "11", "13", "15"}
     assert all(row[3:5] == ["", ""] for row in bad.values())
     assert "not a SMILES" in bad["8"][-1] and "empty" in bad["9"][-1] and "valence" in bad["10"][-1]
     assert bad["11"][-1] == "2 cells; expected 3" and bad["13"][-1] == "not UTF-8 text"
-    assert (summary.rows, summary.predicted, summary.rejects) == (8, 3, None)
-    assert [problem.line for problem in summary.problems] == [3, 4, 6, 7, 10]
+    assert bad["15"][-1] == "not a SMILES string: it has letters outside ASCII"
+    assert (summary.rows, summary.predicted, summary.rejects) == (10, 4, None)
+    assert [problem.line for problem in summary.problems] == [3, 4, 6, 7, 10, 12]
     assert summary.problems[0] == Rejected(3, "C1CC", "not a SMILES string")
     assert seen[-1][0] == seen[-1][1] == (tmp_path / "in.csv").stat().st_size
-    expected = predict(run, read_smiles(["CCO", "CCN", "c1ccccc1"]).graphs).numpy()
+    expected = predict(run, read_smiles(["CCO", "CCN", "c1ccccc1", "C1CCC1"]).graphs).numpy()
     found = np.array([[float(cell) for cell in row[3:5]] for row in rows if row[-1] == "ok"])
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
@@ -158,6 +162,31 @@ def test_classes(bare, tmp_path):
     assert table.column_names == ["graph", "pred_t0", "pred_t0_0", "pred_t0_1", "pred_t0_2", "status"]
     chances = [table[f"pred_t0_{i}"][0].as_py() for i in range(3)]
     assert sum(chances) == pytest.approx(1) and table["pred_t0"].to_pylist() == [int(np.argmax(chances)), None]
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [(["salt", "sweet, or bitter", "sour"], {}), ([3, 7, -1], {"kind": "multiclass"})],
+    ids=["words", "numbers"],
+)
+def test_classes_keep_their_names(tmp_path, labels, options):
+    """A table with named classes comes back with these names, and can be judged."""
+    columns = {"smiles": SMILES, "taste": [labels[len(text) % 3] for text in SMILES]}
+    pa.csv.write_csv(pa.table(columns), tmp_path / "train.csv")
+    bundle = load(tmp_path / "train.csv", targets=["taste"], **options)
+    names = [str(label) for label in sorted(labels)]
+    assert (bundle.task.kind, [*bundle.task.names]) == ("multiclass", names)
+    fit(bundle, change(epochs=1), tmp_path / "run", progress=False)
+    run = load_run(tmp_path / "run")
+    assert run.task == bundle.task and evaluate(run, bundle)["accuracy"] >= 0
+
+    predict_file(run, tmp_path / "train.csv", tmp_path / "out.parquet")
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.column_names == ["smiles", "taste", "pred_taste", *(f"pred_taste_{name}" for name in names), "status"]
+    likely = predict(run, read_smiles(SMILES).graphs).argmax(1).tolist()
+    assert table["pred_taste"].to_pylist() == [sorted(labels)[number] for number in likely]
+    predict_file(run, tmp_path / "train.csv", tmp_path / "out.csv")
+    assert [row[2] for row in read(tmp_path / "out.csv")[1:]] == [names[number] for number in likely]
 
 
 def test_one_graph_that_cannot_be_encoded_spoils_no_other(bare, tmp_path, monkeypatch):

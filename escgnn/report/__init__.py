@@ -1,0 +1,82 @@
+"""Records of runs as tables and figures beside the paper's numbers: one HTML page, or Markdown.
+
+```python
+report = build("results")
+write("results", "report.html")
+```
+
+Within a seed, validation values choose among the variants of a row; test values never do. Over the seeds every run counts.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from escgnn import records
+from escgnn.files import atomic
+from escgnn.report.findings import Findings
+from escgnn.report.html import page as html_page
+from escgnn.report.markdown import page as markdown_page
+from escgnn.report.selection import Entry, choose
+
+if TYPE_CHECKING:
+    from escgnn.experiments.table import Experiment
+
+__all__ = ["Entry", "Report", "build", "choose", "write"]
+
+
+class Report(Findings):
+    """What was run, laid out as a page."""
+
+    def html(self) -> str:
+        """One page that needs nothing else: no network, no scripts."""
+        return html_page(self)
+
+    def markdown(self) -> str:
+        """The tables in GitHub Markdown: ours with the paper's number in brackets."""
+        return markdown_page(self)
+
+
+def build(results: str | PathLike[str], experiments: "Iterable[Experiment] | None" = None) -> Report:
+    """Read all records below a folder; one that does not exist holds none.
+
+    Args:
+        results: The folder.
+        experiments: What to show; all experiments of the paper if None.
+
+    Raises:
+        ValueError: A file in the folder is not a record; the message names it.
+    """
+    shown = tuple(_all() if experiments is None else experiments)
+    return Report(shown, tuple(records.read(results)), f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+
+
+def write(
+    results: str | PathLike[str], path: str | PathLike[str], experiments: "Iterable[Experiment] | None" = None
+) -> Path:
+    """Write the report of a folder's records to a file, whole or not at all.
+
+    Args:
+        results: The folder of records.
+        path: The file; its extension says which: .html or .md.
+        experiments: What to show; all experiments of the paper if None.
+
+    Raises:
+        ValueError: Another extension, or a file in the folder is not a record.
+    """
+    target = Path(path)
+    layouts = {".html": Report.html, ".md": Report.markdown}
+    if target.suffix.lower() not in layouts:
+        raise ValueError(f"{path}: expected a file that ends in {' or '.join(layouts)}")
+    page = layouts[target.suffix.lower()](build(results, experiments))
+    with atomic(target) as draft:
+        draft.write_text(page, encoding="utf-8")
+    return target
+
+
+def _all() -> "Iterable[Experiment]":
+    from escgnn.experiments import EXPERIMENTS  # loads torch, which reading records does not need
+
+    return EXPERIMENTS.values()

@@ -1,0 +1,182 @@
+"""Small charts as SVG in the colours of the page, light or dark; lines are labelled where they end."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from escgnn.report.markup import Markup, join, tag
+
+COLOURS = 8  # the page's style sheet names as many
+Point = tuple[float, float]
+Scale = Callable[[float], float]
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points that belong together.
+
+    Attributes:
+        points: Places in the units of the axes; in their order.
+        kind: A ``"line"``, a line with ``"marks"``, ``"dots"`` alone, ``"rings"`` around marks, or a thin ``"rule"``.
+        label: Stands at the last point.
+        colour: Number of a colour; beyond the last they start again with dashes.
+    """
+
+    points: Sequence[Point]
+    kind: Literal["line", "marks", "dots", "rings", "rule"] = "line"
+    label: str = ""
+    colour: int = 0
+
+    @property
+    def css(self) -> str:
+        """Classes of the style sheet."""
+        return "rule" if self.kind == "rule" else f"{self.kind} c{self.colour % COLOURS}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: its range, its ticks, and where a value lies between 0 and 1."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    log: bool = False
+
+    @classmethod
+    def of(cls, values: Sequence[float], *, log: bool = False, whole: bool = False) -> "Axis":
+        """An axis that holds all values, with two to six ticks, at whole numbers if asked."""
+        low, high = min(values, default=1.0), max(values, default=1.0)
+        if log:
+            low, high = (low / 1.3, high * 1.3) if high / low < 1.7 else (low / 1.08, high * 1.08)
+            return cls(low, high, _log_ticks(low, high), log=True)
+        margin = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
+        low, high = (low - margin, high + margin)
+        step = max(_step((high - low) / 4), 1.0 if whole else 0.0)
+        first = math.ceil(low / step)
+        return cls(low, high, tuple(i * step for i in range(first, math.floor(high / step) + 1)))
+
+    def place(self, value: float) -> float:
+        """0 at the low end, 1 at the high end."""
+        if self.log:
+            return math.log(value / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+
+def chart(
+    title: str,
+    series: Sequence[Series],
+    *,
+    x_label: str = "",
+    y_label: str = "",
+    log: bool = False,
+    whole: bool = False,
+    square: bool = False,
+    size: tuple[int, int] = (275, 180),
+) -> Markup:
+    """A chart with its title above it.
+
+    Args:
+        title: What it shows; screen readers are told it, too.
+        series: What to draw, the last on top.
+        x_label: Below the x axis.
+        y_label: Above the y axis.
+        log: Whether y is logarithmic; points at or below 0 are then left out.
+        whole: Whether x takes whole numbers only.
+        square: Whether both axes have the same range, with the diagonal drawn.
+        size: Width and height, about as many pixels.
+    """
+    series = [_finite(one, log) for one in series]
+    points = [point for one in series for point in one.points]
+    width, height = size
+    x = Axis.of([v for p in points for v in p] if square else [p[0] for p in points], whole=whole)
+    y = x if square else Axis.of([p[1] for p in points], log=log)
+    if square:
+        series = [Series([(x.low, x.low), (x.high, x.high)], "rule"), *series]
+    tick_width = max((len(_tick(t)) for t in y.ticks), default=1) * 6.2
+    label_width = max((len(one.label) for one in series if one.points), default=0) * 6.2
+    left, right, top, bottom = tick_width + 9, width - max(10.0, label_width + 14), 20 if y_label else 10, height - 32
+
+    def across(value: float) -> float:
+        return left + x.place(value) * (right - left)
+
+    def up(value: float) -> float:
+        return bottom - y.place(value) * (bottom - top)
+
+    parts = [
+        *(tag("path", d=f"M{left:.0f} {up(t):.1f}H{right:.0f}", class_="level") for t in y.ticks),
+        *(tag("text", _tick(t), x=left - 5, y=up(t) + 3.5, class_="end") for t in y.ticks),
+        *(tag("text", _tick(t), x=across(t), y=bottom + 14, class_="mid") for t in x.ticks),
+        tag("text", x_label, x=(left + right) / 2, y=height - 4, class_="mid axis") if x_label else None,
+        tag("text", y_label, x=0, y=9, class_="axis") if y_label else None,
+        *(_drawn(one, across, up) for one in series if one.points),
+        *_labels([one for one in series if one.label and one.points], across, up, bottom),
+    ]
+    drawing = tag(
+        "svg", tag("title", title), join(parts), viewBox=f"0 0 {width} {height}", role="img", aria_label=title
+    )
+    return tag("figure", tag("figcaption", title), drawing)
+
+
+def _finite(one: Series, log: bool) -> Series:
+    least = 1e-99 if log else -math.inf  # far below any error, and far above where ratios overflow
+    points = [(x, y) for x, y in one.points if math.isfinite(x) and math.isfinite(y) and y > least]
+    return Series(points, one.kind, one.label, one.colour)
+
+
+def _drawn(one: Series, across: Scale, up: Scale) -> Markup:
+    """One path a series: dots are strokes of no length with round ends, which keeps a page of thousands small."""
+    places = [f"{across(x):.1f} {up(y):.1f}" for x, y in one.points]
+    line, dots = "M" + "L".join(places), "".join(f"M{place}h0" for place in places)
+    dash = "5 3" if one.colour >= COLOURS else None
+    if one.kind in ("line", "rule"):
+        return tag("path", d=line if len(places) > 1 else dots, class_=one.css, stroke_dasharray=dash)
+    if one.kind == "marks":
+        thick = tag("path", d=dots, class_=f"dots c{one.colour % COLOURS}")
+        return join([tag("path", d=line, class_=f"line c{one.colour % COLOURS}", stroke_dasharray=dash), thick])
+    if one.kind == "rings":
+        circles = (tag("circle", cx=across(x), cy=up(y), r=6) for x, y in one.points)
+        return tag("g", *circles, class_=one.css)
+    return tag("path", d=dots, class_=one.css)
+
+
+def _labels(series: Sequence[Series], across: Scale, up: Scale, bottom: float) -> list[Markup]:
+    """Labels beside the last points, moved apart where lines end close together."""
+    ends = sorted((up(one.points[-1][1]) + 3.5, i) for i, one in enumerate(series))
+    places: list[float] = []
+    for end, _ in ends:
+        places.append(max(end, places[-1] + 11.5) if places else end)
+    for i in reversed(range(len(places))):  # those pushed below the chart push the others up again
+        limit = bottom + 3 if i == len(places) - 1 else places[i + 1] - 11.5
+        places[i] = min(places[i], limit)
+    return [
+        tag("text", series[i].label, x=across(series[i].points[-1][0]) + 9, y=y, class_=f"label {_ink(series[i])}")
+        for y, (_, i) in zip(places, ends, strict=True)
+    ]
+
+
+def _ink(one: Series) -> str:
+    return "axis" if one.kind == "rule" else f"t{one.colour % COLOURS}"
+
+
+def _step(rough: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50, ..."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next((power * m for m in (1, 2, 5) if power * m >= rough), power * 10)
+
+
+def _log_ticks(low: float, high: float) -> tuple[float, ...]:
+    """Powers of ten, also their multiples where these are few, every so many where they are many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for least, factors in ((3, (1,)), (3, (1, 3)), (2, (1, 2, 5)), (2, (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9))):
+        ticks = tuple(t for p in powers for m in factors if low <= (t := m * 10.0**p) <= high)
+        if len(ticks) >= least:
+            return ticks[:: 1 + (len(ticks) - 1) // 5]
+    return tuple(float(f"{t:.2g}") for t in (low * (high / low) ** 0.1, low * (high / low) ** 0.9))
+
+
+def _tick(value: float) -> str:
+    """A tick's text without the noughts of floating point."""
+    if abs(value) >= 10_000 or 0 < abs(value) < 0.001:
+        return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    return f"{round(value, 10):g}"

@@ -1,0 +1,111 @@
+"""Every experiment runs with the smallest budget, fills its tables, and repeats no published number by hand."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from escgnn import datasets
+from escgnn.counting import TARGETS, count
+from escgnn.experiments import EXPERIMENTS, counting, find, fits, isomorphism, reproduce, substructures
+from escgnn.records import BUDGETS
+from escgnn.training import read_config
+
+NAMES = [*EXPERIMENTS]
+
+
+def smoke(name, folder, **options):
+    found = reproduce(
+        EXPERIMENTS[name], "smoke", results=folder / "results", work=folder / "work", progress=False, **options
+    )
+    assert [record.error for record in found if record.error and "not found" not in record.error] == []
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_smoke(name, tmp_path, benchmark_data):
+    tables = EXPERIMENTS[name].tables
+    found = [record for record in smoke(name, tmp_path) if record.error is None]
+    filled = {
+        (label, record.row, column) for record in found for label in record.values for column in record.values[label]
+    }
+    wanted = {(table.label, row, column) for table in tables for row in table.rows for column in table.columns}
+    if name == "statistics":  # the whole of QM9 is not there
+        wanted -= {("tab:stat", "qm9", column) for column in tables[0].columns}
+    if name == "substructures":  # three columns show that it runs
+        wanted = {cell for cell in wanted if cell[2] in ("baseline", "6-cycle", "all")}
+    assert filled == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_cells_differ_and_their_settings_are_good(name, budget):
+    cells = EXPERIMENTS[name].cells(budget, 2)
+    assert len({(cell.row, cell.seed, cell.variant) for cell in cells}) == len(cells)
+    for cell in cells:
+        if "set" in cell.settings:
+            read_config(overrides=cell.settings["set"])
+
+
+def test_labels_are_unique():
+    labels = [table.label for experiment in EXPERIMENTS.values() for table in experiment.tables]
+    assert len(labels) == len({*labels})
+
+
+def test_published_numbers_are_the_papers():
+    paper = Path(__file__).parents[3] / "shared" / "paper.tex"
+    if not paper.exists():
+        pytest.skip("the paper's source is not here")
+    text = re.sub(r"\\cellcolor\{yellow\}|\\textbf|[\s{}$^]", "", paper.read_text())
+    for row in ("MPNN", "ID-GNN", "GIN-AK+", "PPGN", "I²-GNN", "GraphGPS", "ESC-GNN"):
+        written = [f"{value:.4f}" for value in counting.TAB_COUNT.paper[row]]
+        assert f"{row.replace('²', '2')}&{'&'.join(written)}" in text
+
+
+def test_unknown_name():
+    with pytest.raises(ValueError, match="unknown experiment 'conting'; expected one of counting"):
+        find("conting")
+
+
+def test_counts_as_features(benchmark_data):
+    bundle = fits.cut(datasets.load("zinc-12k"), 5)
+    found = substructures.with_counts(bundle, ("6-cycle", "4-path"))
+    assert found.features["x"].sizes == (*bundle.features["x"].sizes, 64, 64)
+    data = found.train[3]
+    for column, pattern in ((-2, "6-cycle"), (-1, "4-path")):
+        expected = np.minimum(count(bundle.train[3], pattern, per="node"), 63)
+        assert data.x[:, column].tolist() == expected.tolist()
+    assert substructures.with_counts(bundle, ()) is bundle
+
+
+def test_a_cut_dataset_keeps_the_beginning_of_every_part():
+    bundle = datasets.load("counting-random", count=40)
+    few = fits.cut(bundle, 3)
+    assert [len(part) for part in few.split] == [3, 3, 3]
+    assert len(few.graphs) == 9
+    for part in ("train", "validation", "test"):
+        for i in range(3):
+            kept, original = getattr(few, part)[i], getattr(bundle, part)[i]
+            assert kept.edge_index.equal(original.edge_index) and kept.y.equal(original.y)
+    assert fits.cut(bundle, None) is bundle
+
+
+def test_error_per_graph_is_the_sum_over_its_nodes(tmp_path):
+    bundle = datasets.load("counting-random", count=30)
+    settings = fits.training("counting-random", fits.flags(epochs=1, model__hidden=8, model__layers=1), count=30)
+    trained = fits.train(counting.Cell("x", settings=settings), tmp_path, False, bundle)
+    truth, predicted = fits.on_test(trained)
+    found = counting._error_per_graph(trained)
+    sizes = bundle.test.num_nodes.tolist()
+    errors = np.split(np.abs(truth - predicted), np.cumsum(sizes)[:-1])
+    for place, name in enumerate(TARGETS):
+        assert found[name] == pytest.approx(np.mean([graph[:, place].sum() for graph in errors]))
+
+
+def test_renamed_copies_are_the_control(benchmark_data):
+    bundle = datasets.load("sr25")
+    apart, control = isomorphism.pair_distances(bundle, bundle.pairs, hops=1)
+    assert apart.shape == (105,) and apart.min() > 1e3 * control
+    apart, control = isomorphism.pair_distances(bundle, bundle.pairs, hops=None)
+    assert apart.max() < 1e-9

@@ -1,0 +1,96 @@
+import pytest
+
+from escgnn import records
+from escgnn.experiments import Cell, Experiment, Outcome, Table, reproduce
+
+TABLE = Table("tab:x", "Title", "MAE", ("a", "b"), ("one", "two"), paper={"one": (1.0, None), "other": (2.0, 3.0)})
+
+
+class Lab:
+    """An experiment that notes what is run."""
+
+    def __init__(self, fails=(), stops=()):
+        self.ran, self.fails, self.stops, self.factor = [], {*fails}, {*stops}, 1
+
+    def cells(self, budget, seeds):
+        return [Cell(row, seed, "", {"factor": self.factor}) for seed in range(seeds) for row in TABLE.rows]
+
+    def run(self, cell, folder, progress):
+        self.ran.append((cell.row, cell.seed))
+        assert folder.is_dir()
+        if cell.row in self.stops:
+            (folder / "half").write_text("done")
+            raise KeyboardInterrupt
+        if cell.row in self.fails:
+            raise ValueError("no data")
+        note = "went on" if (folder / "half").exists() else ""
+        return Outcome({"tab:x": {"a": 0.5}}, epochs=3, config={"own": 1}, note=note)
+
+    @property
+    def experiment(self):
+        return Experiment("lab", (TABLE,), self.cells, self.run)
+
+
+def run(lab, folder, **options):
+    return reproduce(lab.experiment, "smoke", results=folder / "results", work=folder / "work", **options)
+
+
+def test_every_run_leaves_a_record(tmp_path):
+    found = run(Lab(), tmp_path, seeds=2)
+    assert [(record.row, record.seed) for record in found] == [("one", 0), ("two", 0), ("one", 1), ("two", 1)]
+    assert {record.path for record in records.read(tmp_path / "results")} == {record.path for record in found}
+    for record in found:
+        assert record.values == {"tab:x": {"a": 0.5}}
+        assert record.config == {"cell": {"factor": 1}, "own": 1}
+        assert record.seconds > 0 and record.epochs == 3 and record.error is None
+        assert record.command and record.finished and record.versions["torch"]
+
+
+def test_only_what_is_missing_is_run(tmp_path):
+    lab = Lab()
+    run(lab, tmp_path)
+    assert run(lab, tmp_path, seeds=2)[0].values == {"tab:x": {"a": 0.5}}
+    assert lab.ran == [("one", 0), ("two", 0), ("one", 1), ("two", 1)]
+
+
+def test_other_settings_are_run_again(tmp_path):
+    lab = Lab()
+    run(lab, tmp_path)
+    lab.factor = 2
+    assert run(lab, tmp_path)[0].config["cell"] == {"factor": 2}
+    assert lab.ran == [("one", 0), ("two", 0)] * 2
+
+
+def test_a_failure_is_recorded_and_the_others_go_on(tmp_path):
+    first, second = run(Lab(fails=["one"]), tmp_path)
+    assert first.error == "ValueError: no data" and first.values == {}
+    assert second.error is None
+    again, _ = run(Lab(), tmp_path)
+    assert again.error is None, "what failed is tried again"
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(Lab(stops=["two"]), tmp_path)
+    assert [record.row for record in records.read(tmp_path / "results")] == ["one"]
+    lab = Lab()
+    assert [record.note for record in run(lab, tmp_path)] == ["", "went on"]
+    assert lab.ran == [("two", 0)]
+
+
+def test_rows_can_be_chosen(tmp_path):
+    seen = []
+    run(Lab(), tmp_path, rows=["two"], report=lambda record, number, total: seen.append((record.row, number, total)))
+    assert seen == [("two", 1, 1)]
+    with pytest.raises(ValueError, match="no row 'three'; it has one, two"):
+        run(Lab(), tmp_path, rows=["three"])
+    with pytest.raises(ValueError, match="budget: 'long'"):
+        reproduce(Lab().experiment, "long", results=tmp_path)
+
+
+def test_published_numbers():
+    assert TABLE.published("one", "a") == 1.0
+    assert TABLE.published("one", "b") is None
+    assert TABLE.published("two", "a") is None
+    with pytest.raises(ValueError, match="tab:y: 1 published numbers of one, 2 columns"):
+        Table("tab:y", "", "", ("a", "b"), ("one",), paper={"one": (1.0,)})
