@@ -25,14 +25,10 @@ out = Path("demo")
 out.mkdir(exist_ok=True)
 
 CYCLES = counting.CYCLES
-everything = datasets.load("counting-random", count=60 if quick else 1000)
-y = everything.graphs.column("y")[:, [everything.targets.index(name) for name in CYCLES]]
-bundle = replace(
-    everything,
-    graphs=everything.graphs.with_fields(node={"y": y}),
-    task=replace(everything.task, targets=CYCLES),
+bundle = fits.with_targets(datasets.load("counting-random", count=60 if quick else 1000), CYCLES)
+console.print(
+    f"{len(bundle.train)} training graphs, {len(bundle.test)} test graphs, {bundle.graphs.num_nodes_total:,} nodes in all"
 )
-console.print(f"{len(bundle.train)} training graphs, {len(bundle.test)} test graphs, {y.shape[0]:,} nodes in all")
 
 # %% What the network gets to see of an edge: histograms of the subgraph around it
 two_rings = graphs.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (5, 6), (6, 7), (7, 8), (8, 9), (9, 4)])

@@ -25,14 +25,28 @@ class Trained:
     folder: Path
 
 
-def training(dataset: str, settings: Iterable[str], *, graphs: int | None = None, **options: Any) -> dict[str, Any]:
-    """Settings of a cell: the dataset with its options, what is set for the run, and how many graphs of a split to use."""
-    return {"dataset": dataset, "options": options, "set": [*settings], "graphs": graphs}
+def training(
+    dataset: str, settings: Iterable[str], *, graphs: int | None = None, targets: Sequence[str] = (), **options: Any
+) -> dict[str, Any]:
+    """Settings of a cell: dataset and options, what is set for the run, graphs of a split and targets to use if not all."""
+    chosen = {"targets": [*targets]} if targets else {}
+    return {"dataset": dataset, "options": options, "set": [*settings], "graphs": graphs, **chosen}
 
 
 def bundle_of(settings: Mapping[str, Any]) -> DatasetBundle:
     """The dataset of a cell."""
-    return cut(load(settings["dataset"], **settings["options"]), settings["graphs"])
+    bundle = cut(load(settings["dataset"], **settings["options"]), settings["graphs"])
+    return with_targets(bundle, settings["targets"]) if "targets" in settings else bundle
+
+
+def with_targets(bundle: DatasetBundle, targets: Sequence[str]) -> DatasetBundle:
+    """The dataset with some of its targets."""
+    y = bundle.graphs.column("y")[:, [bundle.targets.index(name) for name in targets]]
+    return replace(
+        bundle,
+        graphs=bundle.graphs.with_fields(**{bundle.task.level: {"y": y}}),
+        task=replace(bundle.task, targets=tuple(targets)),
+    )
 
 
 def cut(bundle: DatasetBundle, graphs: int | None) -> DatasetBundle:
