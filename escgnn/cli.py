@@ -304,7 +304,9 @@ def reproduce(
         str, typer.Option(help="smoke to see that it runs, hour for two cores, paper for a GPU.")
     ] = "hour",
     seeds: Annotated[int, typer.Option(min=1, help="Runs of everything that is trained.")] = 1,
-    rows: Annotated[str | None, typer.Option(help="Only these rows of the tables, by commas.")] = None,
+    rows: Annotated[
+        list[str] | None, typer.Option("--row", help="Only this row of the tables; may be repeated.")
+    ] = None,
     results: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("results"),
     work: Annotated[Path, typer.Option(help="Folder for what a stopped run goes on from.")] = Path("runs"),
 ) -> None:
@@ -313,12 +315,11 @@ def reproduce(
     from escgnn.report import build
 
     experiment = experiments.find(name)
-    chosen = [row.strip() for row in rows.split(",")] if rows else ()
     experiments.reproduce(
         experiment,
         budget,
         seeds=seeds,
-        rows=chosen,
+        rows=rows or (),
         results=results,
         work=work,
         report=terminal.show_record,
