@@ -286,17 +286,13 @@ def _load(
     return datasets.load(dataset, **{name: value for name, value in given.items() if value is not None})
 
 
-if __name__ == "__main__":
-    main()
-
-
 @app.command()
 def reproduce(
     name: Annotated[
         str,
         typer.Argument(
             metavar="NAME",
-            help="counting, generalisation, ablation, isomorphism, molecules, substructures, statistics, efficiency "
+            help="counting, generalisation, ablation, isomorphism, brec, molecules, parts, substructures, statistics, efficiency "
             "or storage.",
         ),
     ],
@@ -339,3 +335,7 @@ def report(
         terminal.show_report(build(results))
     else:
         terminal.console.print(f"written to {write(results, output)}", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

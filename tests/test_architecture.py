@@ -29,7 +29,7 @@ ALLOWED = {
     "estimators": "graphs files encoding transforms metrics store loader datasets training",
     "tuning": "graphs files encoding transforms metrics store loader datasets training",
     "records": "files",
-    "experiments": "__init__ graphs counting encoding wl transforms metrics store loader datasets models training records",
+    "experiments": "__init__ graphs files counting encoding wl transforms metrics store loader datasets models training records",
     "report": "records experiments files pictures",
     "terminal": "files records report datasets tables theorems training tuning",
     "cli": "__init__ encoding counting tables theorems datasets training tuning experiments report terminal",

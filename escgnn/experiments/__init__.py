@@ -8,11 +8,13 @@ reproduce(EXPERIMENTS["counting"], "smoke")
 
 from escgnn.experiments import (
     ablation,
+    brec,
     counting,
     efficiency,
     generalisation,
     isomorphism,
     molecules,
+    parts,
     statistics,
     storage,
     substructures,
@@ -27,7 +29,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         generalisation,
         ablation,
         isomorphism,
+        brec,
         molecules,
+        parts,
         substructures,
         statistics,
         efficiency,
