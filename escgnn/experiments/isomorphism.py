@@ -68,8 +68,8 @@ NETWORK = {"model__backbone": "mpnn", "model__hidden": 64, "model__norm": "layer
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "smoke": {name: {"epochs": 2, "model__layers": 2, "model__hidden": 16} for name in COLUMNS},
     "hour": {
-        "EXP": {"epochs": 15, "model__layers": 4},
-        "SR25": {"epochs": 100, "model__layers": 3, "batch_size": 15},
+        "EXP": {"epochs": 30, "model__layers": 4},
+        "SR25": {"epochs": 600, "model__layers": 3, "batch_size": 15, "lr": 3e-3},
         "CSL": {"epochs": 60, "model__layers": 4},
     },
     "paper": {
