@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-RIDGES = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0)  # relative to the mean eigenvalue, which is 1
+RIDGE = 1e-10  # relative to the mean eigenvalue, which is 1
 LEAST_SCALE = 1e-6
 EXACT = 1e-6  # error, in deviations of the target, below which a map counts as exact
 SUSPECT = 1e-4  # the same where it is worth while to look for the map
@@ -20,10 +20,8 @@ MOST_FEATURES = 200
 class CountSkip(nn.Module):
     r"""The linear map :math:`S W_1 + (A S) W_2 + b` of :math:`S_v = \sum_{u \in N(v)} s_{uv}`, summed for graphs.
 
-    Weights come from `fit`, and no gradient changes them. What the network adds is multiplied by the error that the linear
-    path leaves, so it learns a target of unit scale, and adds nothing where nothing is left; `gate` can switch it off, and
-    `exact` says of which targets the linear path is a formula. All numbers are in double precision, because weights of bins
-    that nearly depend on each other are large.
+    Weights come from `fit`, and no gradient changes them. Where they are a formula, which `exact` says, the network adds next to
+    nothing; `gate` can switch it off. All numbers are in double precision: formulas of many bins need it.
 
     Args:
         num_bins: Bins of the encoding.
@@ -85,10 +83,10 @@ class CountSkip(nn.Module):
         validation: Callable[[], Iterable[Mapping[str, Tensor]]],
         rank: Sequence[int] | None = None,
     ) -> None:
-        """Least squares by streaming normal equations; validation decides between candidates, target by target.
+        """Look for formulas by least squares on streaming normal equations; each must hold on validation graphs, too.
 
-        A map of few bins that leaves no error is taken first: it is the formula itself, and holds for other graphs, too.
-        Else it is the best of ridge regressions of several strengths and no linear path at all, so that it cannot hurt.
+        A formula is a map of few bins that leaves no error, so it also holds for other graphs. Where there is none, the
+        linear path is 0 and the network has the target to itself.
 
         Args:
             training: Gives batches, each a mapping with ``y``: standardised targets, not a number where unknown.
@@ -99,18 +97,17 @@ class CountSkip(nn.Module):
         moments = _Moments(2 * self.num_bins, self.out_channels)
         for features, y in self._pairs(training):
             moments.add(features, y)
-        weights, biases = moments.solve(ranks)  # (maps, features, targets), (maps, targets)
-        errors, rows = torch.zeros_like(biases), 0
+        weight, bias = moments.solve(ranks)
+        errors, rows = torch.zeros_like(bias), 0
         for features, y in self._pairs(validation):
-            errors += (features @ weights + biases.unsqueeze(1) - y).abs().sum(1)
+            errors += (features @ weight + bias - y).abs().sum(0)
             rows += len(y)
-        best = torch.where(errors[0] < EXACT * rows, 0, errors[1:].argmin(0) + 1)
-        targets = torch.arange(self.out_channels)
-        weight = weights[best, :, targets].T
+        exact = errors < EXACT * rows
+        weight = weight * exact
         self.weight.copy_(torch.cat([weight[: self.num_bins], weight[self.num_bins :]], 1))
-        self.bias.copy_(biases[best, targets])
-        self.scale.copy_((errors[best, targets] / max(rows, 1)).clamp_min(LEAST_SCALE))
-        self.exact.copy_(best == 0)
+        self.bias.copy_(bias * exact)
+        self.scale.fill_(1)[exact] = LEAST_SCALE
+        self.exact.copy_(exact)
 
     def _pairs(self, batches: Callable[[], Iterable[Mapping[str, Tensor]]]) -> Iterator[tuple[Tensor, Tensor]]:
         """Features and targets of the rows all of whose targets are known."""
@@ -140,21 +137,17 @@ class _Moments:
         return mean, self.products / max(self.rows, 1) - torch.outer(mean, mean)
 
     def solve(self, ranks: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights and constants of the map of few features, of a ridge regression for each ridge, and of the constant map."""
+        """Weights and constants of the formulas that were found; the mean where none was."""
         d = self.features
-        mean, covariance = self._covariances()
-        variance = covariance.diagonal()[:d]
-        varies = variance > 1e-12 * (mean[:d] ** 2 + variance)
-        deviation = torch.where(varies, variance.clamp_min(0).sqrt(), torch.inf)  # a constant gets no weight
+        mean = self.sums / max(self.rows, 1)
+        covariance = self.products / max(self.rows, 1) - torch.outer(mean, mean)
+        variance = covariance.diagonal()
+        varies = variance[:d] > 1e-12 * (mean[:d] ** 2 + variance[:d])
+        deviation = torch.where(varies, variance[:d].clamp_min(0).sqrt(), torch.inf)  # a constant gets no weight
         square = covariance[:d, :d] / torch.outer(deviation, deviation)
-        cross = covariance[:d, d:] / deviation.unsqueeze(1)
-        values, vectors = torch.linalg.eigh(square)
-        projected = vectors.T @ cross
-        ridged = [vectors @ (projected / (values.clamp_min(0) + ridge).unsqueeze(1)) for ridge in RIDGES]
-        few = _formulas(square, cross, covariance.diagonal()[d:], ranks)
-        maps = [few, *ridged, torch.zeros_like(cross)]
-        weights = torch.stack(maps) / deviation.unsqueeze(1)
-        return weights, mean[d:] - mean[:d] @ weights
+        found = _formulas(square, covariance[:d, d:] / deviation.unsqueeze(1), variance[d:], ranks)
+        weight = found / deviation.unsqueeze(1)
+        return weight, mean[d:] - mean[:d] @ weight
 
 
 def _formulas(square: Tensor, cross: Tensor, variance: Tensor, ranks: Tensor) -> Tensor:
@@ -174,7 +167,7 @@ def _formulas(square: Tensor, cross: Tensor, variance: Tensor, ranks: Tensor) ->
         near = (ranks <= rank).nonzero()[:, 0]
         for allowed in (near, torch.cat([near, near + len(ranks)])):
             inner, outer = square[allowed][:, allowed], cross[allowed]
-            solved = torch.linalg.solve(inner + RIDGES[0] * torch.eye(len(allowed), dtype=inner.dtype), outer)
+            solved = torch.linalg.solve(inner + RIDGE * torch.eye(len(allowed), dtype=inner.dtype), outer)
             left = variance - (outer * solved).sum(0)
             for target in [t for t in missing if left[t] < SUSPECT**2 * variance[t]]:
                 weights = _few(inner, outer[:, target], float(variance[target]))

@@ -85,18 +85,28 @@ def test_rank_decides_between_formulas():
         assert (skip.weight[low] != 0).any()
 
 
-def test_it_cannot_hurt():
-    """Targets that have nothing to do with the encoding: the linear path is no worse than the mean."""
+def test_where_there_is_no_formula_the_network_is_alone():
     generator = torch.Generator().manual_seed(0)
+    place = ENCODING.bins.index(("joint", 1, 1))
 
-    def noise(x, _):
-        return torch.randn(len(x), 2, generator=generator, dtype=torch.float64)
+    def targets(x, _):
+        noise = torch.randn(len(x), generator=generator, dtype=torch.float64)
+        return torch.stack([x[:, place], x[:, place] + 0.01 * noise], 1)
 
-    skip, validation = fitted(targets=noise)
-    error = torch.cat([skip.linear(tensors) - tensors["y"] for tensors in validation]).abs().mean(0)
-    nothing = torch.cat([tensors["y"] for tensors in validation]).abs().mean(0)
-    assert (error <= nothing + 0.02).all()
-    assert not skip.exact.any() and skip.scale.mean() == pytest.approx(float(nothing.mean()), abs=0.05)
+    skip, _ = fitted(targets=targets)
+    assert skip.exact.tolist() == [True, False]
+    assert skip.scale.tolist() == [1e-6, 1]
+    assert skip.bias[1] == 0 and not skip.weight[:, 1::2].any()
+
+
+def test_a_formula_must_hold_on_validation_graphs():
+    place = ENCODING.bins.index(("joint", 1, 1))
+    train, validation = (batches(40, seed, lambda x, _: x[:, [place, place]]) for seed in (0, 1))
+    for tensors in validation:
+        tensors["y"] = tensors["y"] * torch.tensor([1, 1.001])
+    skip = CountSkip(ENCODING.num_bins, 2, "node")
+    skip.fit(lambda: train, lambda: validation)
+    assert skip.exact.tolist() == [True, False]
 
 
 def test_rows_with_unknown_targets_are_left_out():
