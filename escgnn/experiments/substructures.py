@@ -42,7 +42,7 @@ DATASETS = {"ZINC": ("zinc-12k", "mae", ZINC), "OGBG-HIV": ("ogbg-molhiv", "roca
 SHARED = {"encoding": None, "model__hidden": 64, "schedule": "cosine"}
 BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
     "smoke": {row: {"epochs": 1, "model__hidden": 16, "model__layers": 2} for row in DATASETS},
-    "hour": {"ZINC": {"epochs": 20}, "OGBG-HIV": {"epochs": 4}},
+    "hour": {"ZINC": {"epochs": 12}, "OGBG-HIV": {"epochs": 3}},
     "paper": {"ZINC": {"epochs": 1000}, "OGBG-HIV": {"epochs": 150, "model__hidden": 300}},
 }
 
