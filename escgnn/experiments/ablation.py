@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from escgnn.experiments import counting
-from escgnn.experiments.fits import outcome, train
+from escgnn.experiments.fits import outcome, per_target, train
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 
 PARTS = {
@@ -65,7 +65,7 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Train, and judge every target."""
     trained = train(cell, folder, progress)
-    found = outcome(trained, "", {name: f"norm-mae/{name}" for name in trained.bundle.targets})
+    found = outcome(trained, "", per_target(trained.bundle, "norm-mae"))
     (values,) = found.values.values()
     labels = (table.label for table in (TAB_COUNT_AB, TAB_COUNT_AB_MP) if cell.row in table.rows)
     return replace(found, values=dict.fromkeys(labels, values))

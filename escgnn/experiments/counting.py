@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from escgnn.experiments.fits import flags, on_test, outcome, scatter, train, training
+from escgnn.experiments.fits import flags, on_test, outcome, per_target, scatter, train, training
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 
 COLUMNS = (
@@ -152,7 +152,7 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Train, and judge every target."""
     trained = train(cell, folder, progress)
-    columns = {name: f"norm-mae/{name}" for name in trained.bundle.targets}
+    columns = per_target(trained.bundle, "norm-mae")
     if cell.variant != "zinc":
         return replace(outcome(trained, TAB_COUNT.label, columns), scatter=scatter(trained))
     found = outcome(trained, ZINC_NORM_MAE.label, columns)

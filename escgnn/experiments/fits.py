@@ -97,6 +97,11 @@ def outcome(
     )
 
 
+def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:
+    """The name of a metric for each target; there is no mean where there is only one."""
+    return {name: f"{metric}/{name}" if len(bundle.targets) > 1 else metric for name in bundle.targets}
+
+
 def config_of(folder: Path) -> dict[str, Any]:
     """All settings of a run."""
     return read_config(folder / "config.yaml").model_dump(mode="json")

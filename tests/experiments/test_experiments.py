@@ -109,3 +109,14 @@ def test_renamed_copies_are_the_control(benchmark_data):
     assert apart.shape == (105,) and apart.min() > 1e3 * control
     apart, control = isomorphism.pair_distances(bundle, bundle.pairs, hops=None)
     assert apart.max() < 1e-9
+
+
+@pytest.mark.parametrize("targets", [("4-cycle",), ("4-cycle", "3-cycle")])
+def test_a_network_for_fewer_targets_fills_their_columns(targets, tmp_path):
+    settings = counting.settings("smoke", "ESC-GNN", 1, targets=targets)
+    found = counting.run(counting.Cell("ESC-GNN", settings=settings), tmp_path, False)
+    assert {*found.values["tab:count"]} == {*found.validation} == {*found.scatter} == {*targets}
+    bundle = fits.bundle_of(settings)
+    whole = fits.bundle_of({**settings, "targets": TARGETS})
+    columns = [TARGETS.index(name) for name in targets]
+    assert bundle.graphs.column("y").equal(whole.graphs.column("y")[:, columns])
