@@ -70,6 +70,11 @@ def show_verdict(verdict: "Verdict") -> None:
     head = f"[bold]{verdict.theorem.label}[/]  [{colour}]{verdict.finding.outcome}[/]  [dim]{verdict.seconds:.1f} s[/]"
     console.print(head, highlight=False)
     console.print(f"  [italic]{verdict.theorem.statement}[/]\n  {verdict.finding.text}\n", highlight=False)
+    if verdict.finding.table:
+        shown = Table(*verdict.finding.table.head, box=None)
+        for row in verdict.finding.table.rows:
+            shown.add_row(*row)
+        console.print(shown, "")
 
 
 def show_bins(bins: tuple[tuple[str | int, ...], ...]) -> None:

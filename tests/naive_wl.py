@@ -116,3 +116,45 @@ def rooted(graphs, initial, k, m, hops, *, messages=False, marks=False):
         return bag((c[u], result[g][u, v] if k == 2 else 0) for u in graphs[g][v])
 
     return stable([{v: result[g][(v,) * k] for v in graph} for g, graph in enumerate(graphs)], hear)
+
+
+def split_cells(graph, cells, waiting):
+    """Refine an ordered partition, a list of lists: cells split by neighbours in a waiting cell, fewest first."""
+    while waiting:
+        splitter = waiting.pop(0)
+        hits = {v: sum(w in splitter for w in graph[v]) for v in graph}
+        finer = []
+        for cell in cells:
+            pieces = [[v for v in cell if hits[v] == number] for number in sorted({hits[v] for v in cell})]
+            if len(pieces) > 1:
+                largest = max(pieces, key=len)  # the first of them
+                if cell in waiting:
+                    waiting[waiting.index(cell)] = pieces[0]
+                    waiting += pieces[1:]
+                else:
+                    waiting += [piece for piece in pieces if piece is not largest]
+            finer += pieces
+        cells = finer
+    return cells
+
+
+def search(graphs, initial, depth):
+    """Every way to single nodes out, as a tree of nested tuples; then 1-WL over the graph."""
+
+    def tree(graph, colour, cells, root, left):
+        where = next(i for i, cell in enumerate(cells) if root in cell)
+        alone, rest = [root], [v for v in cells[where] if v != root]
+        waiting = [alone] if rest else []
+        cells = split_cells(graph, [*cells[:where], alone, *([rest] if rest else []), *cells[where + 1 :]], waiting)
+        names = {v: i for i, cell in enumerate(cells) for v in cell}
+        seen = tuple((len(cell), colour[cell[0]], bag(names[w] for w in graph[cell[0]])) for cell in cells)
+        several = [cell for cell in cells if len(cell) > 1] if left > 1 else []
+        target = min(several, key=len, default=[])  # the first of them
+        return seen, names[root], bag(tree(graph, colour, cells, v, left - 1) for v in target)
+
+    first = []
+    for graph, colour in zip(graphs, initial, strict=True):
+        cells = [[v for v in graph if colour[v] == number] for number in sorted({*colour.values()})]
+        cells = split_cells(graph, cells, [*cells])
+        first.append({v: tree(graph, colour, cells, v, depth) for v in graph})
+    return stable(first, lambda g, v, c: bag(c[u] for u in graphs[g][v]))

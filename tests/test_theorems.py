@@ -7,6 +7,7 @@ import pytest
 from escgnn import counting, graphs, theorems, wl
 from escgnn.encoding import RootedEncoding
 from escgnn.theorems.encoding import ROOTED_PAIRS, rooted_pair
+from escgnn.theorems.further import _summed
 from escgnn.theorems.pages import errata_page, theory_page, write_docs, write_pictures
 from escgnn.theorems.power import clique_family
 from escgnn.theorems.samples import connected_patterns, miscounted, refines, small_graphs
@@ -56,6 +57,33 @@ def test_pictures_show_witnesses_and_charts(verdicts, tmp_path):
     assert {path.name for path in pictures["th:reg"]} == {"th-reg-chart.png"}
     assert {path.name for path in pictures["th:iso"]} == {"th-iso.png"}
     assert all(path.stat().st_size > 3000 for paths in pictures.values() for path in paths)
+
+
+def test_tables_are_shown_whole(verdicts):
+    tables = {v.theorem.label: v.finding.table for v in verdicts if v.finding.table}
+    assert {*tables} == {"linear", "parts"}
+    page = theory_page(verdicts, {})
+    for table in tables.values():
+        assert all(len(row) == len(table.head) for row in table.rows)
+        assert all(f"| {' | '.join(row)} |" in page for row in (table.head, *table.rows))
+    assert [row[1:] for row in tables["parts"].rows[:4]] == [("no",) * 4] * 4
+
+
+def test_summed_encoding_by_its_definition():
+    graph = graphs.disjoint_union(
+        [graphs.erdos_renyi(8, 0.3, seed) for seed in range(4)]
+    )  # some nodes have no neighbour
+    assert (graph.degrees == 0).any()
+    encoding = RootedEncoding(1, ("joint", "edge"))
+    names, x, again = _summed(encoding, graph, graph)
+    rows = encoding.rows(graph)
+    for k, name in enumerate(names):
+        summed = np.zeros(graph.num_nodes)
+        for i, v in enumerate(graph.edge_index[1]):
+            summed[v] += rows[i].get(name, 0)
+        further = [sum(summed[u] for u, w in graph.edge_index.T if w == v) for v in range(graph.num_nodes)]
+        np.testing.assert_array_equal(x[:, [k, len(names) + k]], np.stack([summed, further], axis=1))
+    np.testing.assert_array_equal(x, again)
 
 
 def test_pages_name_every_statement(verdicts):

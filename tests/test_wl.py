@@ -38,6 +38,7 @@ TWINS = {
             (2, 2, 1, True),
         )
     },
+    **{wl.SearchWL(depth): lambda *given, depth=depth: naive_wl.search(*given, depth) for depth in (1, 2, 3, 9)},
 }
 
 
@@ -175,7 +176,8 @@ def test_partition_agrees_with_pairs(test, members):
 @pytest.mark.parametrize("test", TWINS, ids=str)
 def test_odd_shapes(test):
     shapes = odd_shapes()
-    large = {"hub", "hub in a clique"} if getattr(test, "k", 0) == 3 or getattr(test, "m", 0) == 2 else set()
+    slow = getattr(test, "k", 0) == 3 or getattr(test, "m", 0) == 2 or getattr(test, "depth", 0) > 1
+    large = {"hub", "hub in a clique"} if slow else set()
     members = [whole(shape) for name, shape in shapes.items() if name not in large]
     classes = wl.partition(members, test)
     assert len({*classes.tolist()}) == len(members)  # no two alike
@@ -312,6 +314,18 @@ def test_brec_rooted_at_nodes(brec):
     assert (classes[::2] != classes[1::2]).sum() == 166
 
 
+def test_hashed_colours_are_those_of_the_message():
+    """(u, v) and (v, u) may differ in what their hashes confuse; what v hears from u is s_uv."""
+    encoding = RootedEncoding(2, ("colour",), colour_rounds=1, colour_bins=2)
+    graph = graphs.as_graph([graphs.erdos_renyi(9, 0.3, seed) for seed in range(30)])
+    system, _ = wl.ESCWL(encoding).start(graph, np.zeros(graph.num_nodes, np.int64))
+    rows = encoding.rows(graph)
+    number = {column: tuple(rows[i].items()) for i, column in enumerate(map(tuple, graph.edge_index.T.tolist()))}
+    at = np.repeat(np.arange(graph.num_nodes), graph.degrees).tolist()
+    assert same(system.label.tolist(), [number[u, v] for v, u in zip(at, graph.csr.indices.tolist(), strict=True)])
+    assert not same([number[u, v] for u, v in number], [number[v, u] for u, v in number])
+
+
 def test_initial_colours_tell_apart():
     g = graphs.path(3)
     for test in TWINS:
@@ -357,6 +371,8 @@ def test_values_and_names():
         (lambda: wl.RootedWL(3, 1, 1), "k: 3"),
         (lambda: wl.RootedWL(1, 3, 1), "m: 3"),
         (lambda: wl.RootedWL(1, 1, 0), "hops: 0"),
+        (lambda: wl.SearchWL(0), "depth: 0"),
+        (lambda: wl.SearchWL(True), "depth: True"),
         (lambda: wl.ESCWL(), "encodings: "),
         (lambda: wl.ESCWL(1), "encodings: "),
         (lambda: wl.partition(graphs.empty(3), wl.OneWL(), initial=[0, 1]), r"initial: shape \(2,\)"),

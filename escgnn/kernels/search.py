@@ -1,173 +1,120 @@
-"""Individualisation and refinement: 1-WL by splitting cells, after nodes are singled out one after the other.
-
-A colouring is kept as an ordered partition: cells in a row, and in each its nodes. Cells are split by numbers of neighbours
-in other cells, and every choice on the way follows from positions and numbers, never from names of nodes. So colourings
-that 1-WL cannot tell apart end with the same cells in the same places. McKay, Practical Graph Isomorphism, 1981.
-"""
-
-from typing import NamedTuple
+"""Individualisation and refinement: nodes are singled out one after the other, 1-WL run after each, every way on record."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
+from escgnn.kernels.cells import Cells, describe, push, put, refine_cells, single_out, splitters
 from escgnn.kernels.graphs import Csr
 from escgnn.kernels.wl import Book, number, open_book, sort
 
 
-class Cells(NamedTuple):
-    """An ordered partition of the nodes of a graph."""
-
-    order: NDArray[np.int64]  # (nodes,) cell after cell
-    place: NDArray[np.int64]  # (nodes,) where each node is
-    cell: NDArray[np.int64]  # (nodes,) place where the cell of each node begins
-    size: NDArray[np.int64]  # (nodes,) of the cell that begins at a place
-
-
-class Splitters(NamedTuple):
-    """Cells by which others are yet to be split, first come first served, and memory to do it."""
-
-    queue: NDArray[np.int64]  # (nodes,) a ring
-    waits: NDArray[np.bool_]  # (nodes,) whether the cell that begins here is in it
-    ends: NDArray[np.int64]  # (2,) first in the ring, and how many
-    hits: NDArray[np.int64]  # (nodes,) neighbours in the splitter, zero between
-    touched: NDArray[np.int64]  # (nodes,) cells that have any
-    members: NDArray[np.int64]  # (nodes,) of the splitter
-
-
 @kernel
-def splitters(nodes: int) -> Splitters:
-    """None yet."""
-    room = np.zeros((4, nodes), np.int64)
-    return Splitters(room[0], np.zeros(nodes, np.bool_), np.zeros(2, np.int64), room[1], room[2], room[3])
-
-
-@kernel
-def push(waiting: Splitters, start: int) -> None:
-    """The cell that begins here is a splitter."""
-    if not waiting.waits[start]:
-        waiting.waits[start] = True
-        waiting.queue[(waiting.ends[0] + waiting.ends[1]) % waiting.queue.size] = start
-        waiting.ends[1] += 1
-
-
-@kernel
-def put(cells: Cells, at: int, node: int, start: int) -> None:
-    """The node stands here, in the cell that begins there."""
-    cells.order[at] = node
-    cells.place[node] = at
-    cells.cell[node] = start
-
-
-@kernel
-def split(cells: Cells, start: int, waiting: Splitters) -> None:
-    """Split a cell by hits, fewest first; all its pieces become splitters, but the largest need not if the cell was none."""
-    hits, order = waiting.hits, cells.order
-    stop = start + cells.size[start]
-    low, high = hits[order[start]], hits[order[start]]
-    for i in range(start + 1, stop):
-        low, high = min(low, hits[order[i]]), max(high, hits[order[i]])
-    if low == high:
-        return
-    for i in range(start + 1, stop):  # by insertion: cells are small, and few numbers occur
-        node = order[i]
-        k = i
-        while k > start and hits[order[k - 1]] > hits[node]:
-            order[k] = order[k - 1]
-            k -= 1
-        order[k] = node
-    first, largest = start, start
-    for i in range(start, stop):
-        if hits[order[i]] != hits[order[first]]:
-            cells.size[first] = i - first
-            first = i
-        put(cells, i, order[i], first)
-    cells.size[first] = stop - first
-    at = start
-    while at < stop:
-        if cells.size[at] > cells.size[largest]:
-            largest = at
-        at += cells.size[at]
-    was = waiting.waits[start]
-    at = start
-    while at < stop:
-        if was or at != largest:
-            push(waiting, at)
-        at += cells.size[at]
-
-
-@kernel
-def refine_cells(indptr: NDArray[np.int64], indices: NDArray[np.int32], cells: Cells, waiting: Splitters) -> None:
-    """Split until the nodes of a cell have equally many neighbours in every cell: the stable colours of 1-WL."""
-    while waiting.ends[1]:
-        start = waiting.queue[waiting.ends[0]]
-        waiting.ends[0] = (waiting.ends[0] + 1) % waiting.queue.size
-        waiting.ends[1] -= 1
-        waiting.waits[start] = False
-        count = cells.size[start]
-        waiting.members[:count] = cells.order[start : start + count]
-        met = 0
-        for v in waiting.members[:count]:
-            for k in range(indptr[v], indptr[v + 1]):
-                w = indices[k]
-                waiting.hits[w] += 1
-        for v in waiting.members[:count]:
-            for k in range(indptr[v], indptr[v + 1]):
-                c = cells.cell[indices[k]]
-                if cells.size[c] > 0:  # not met yet
-                    waiting.touched[met] = c
-                    cells.size[c] = -cells.size[c]
-                    met += 1
-        sort(waiting.touched[:met])
-        for c in waiting.touched[:met]:
-            cells.size[c] = -cells.size[c]
-            if cells.size[c] > 1:
-                split(cells, c, waiting)
-        for v in waiting.members[:count]:
-            for k in range(indptr[v], indptr[v + 1]):
-                waiting.hits[indices[k]] = 0
-
-
-@kernel
-def single_out(cells: Cells, node: int, waiting: Splitters) -> None:
-    """Give a node a cell of its own, in front of the rest of its cell."""
-    start = cells.cell[node]
-    count = cells.size[start]
-    if count == 1:
-        return
-    first, at = cells.order[start], cells.place[node]
-    put(cells, at, first, start)
-    put(cells, start, node, start)
-    for i in range(start + 1, start + count):
-        cells.cell[cells.order[i]] = start + 1
-    cells.size[start], cells.size[start + 1] = 1, count - 1
-    push(waiting, start)
-
-
-@kernel
-def describe(indptr: NDArray[np.int64], indices: NDArray[np.int32], cells: Cells, row: NDArray[np.int64]) -> int:
-    """Write each cell's size and its nodes' neighbours by cell: all that 1-WL knows. Return the number of words."""
-    end = 0
-    at = 0
-    while at < cells.order.size:
-        v = cells.order[at]
-        row[end] = -cells.size[at]
-        first = end + 1
-        end = first + indptr[v + 1] - indptr[v]
-        for k in range(indptr[v], indptr[v + 1]):
-            row[first + k - indptr[v]] = cells.cell[indices[k]]
-        sort(row[first:end])
-        at += cells.size[at]
-    return end
-
-
-@kernel
-def larger(book: Book, rows: int, words: int) -> Book:
-    """A book with the same rows, and room for so many more."""
+def larger(book: Book, words: int) -> Book:
+    """A book with the same rows under the same numbers, and room for one more of so many words."""
     used = book.used[0]
-    if used + rows < book.start.size and book.start[used] + words <= book.text.size:
+    if used + 1 < book.start.size and book.start[used] + words <= book.text.size:
         return book
-    new = open_book(2 * (used + rows), 2 * (book.start[used] + words))
+    new = open_book(2 * (used + 1), 2 * (book.start[used] + words))
     for i in range(used):
         number(new, book.text[book.start[i] : book.start[i + 1]])
     return new
+
+
+@kernel
+def first_cells(initial: NDArray[np.int64], cells: Cells) -> None:
+    """One cell for each first colour, in the order of their numbers."""
+    start = 0
+    by_colour = np.argsort(initial)
+    for i in range(initial.size):
+        if initial[by_colour[i]] != initial[by_colour[start]]:
+            start = i
+        put(cells, i, by_colour[i], start)
+        cells.size[start] = i - start + 1
+
+
+@kernel
+def smallest_cell(cells: Cells) -> int:
+    """Where the smallest cell of two nodes or more begins, the first of them; -1 if all cells are single nodes."""
+    best = -1
+    at = 0
+    while at < cells.order.size:
+        if cells.size[at] > 1 and (best < 0 or cells.size[at] < cells.size[best]):
+            best = at
+        at += cells.size[at]
+    return best
+
+
+@kernel
+def search_graph(
+    csr: Csr, initial: NDArray[np.int64], depth: int, known: Book, trees: Book, colour: NDArray[np.int64]
+) -> tuple[Book, Book]:
+    """Number what is seen when each node in turn is singled out, and up to ``depth`` - 1 others after it.
+
+    ``known`` holds colourings, ``trees`` what a colouring leads to. Level by level, ``choice`` holds the nodes to single
+    out: all at first, then those of the smallest cell.
+    """
+    n = initial.size
+    room = np.zeros((depth + 1, 4, n), np.int64)  # a partition for each level
+    choice, value = np.empty((2, depth + 1, n), np.int64)
+    number_of, done, root, seen = np.zeros((4, depth + 1), np.int64)  # choices; of them done; latest root; colouring
+    row = np.empty(2 * n + csr.indices.size, np.int64)
+    tree = np.empty(n + 2, np.int64)
+    waiting = splitters(n)
+    level = 0
+    first_cells(initial, Cells(room[0, 0], room[0, 1], room[0, 2], room[0, 3]))
+    for i in range(n):
+        if room[0, 3, i]:
+            push(waiting, i)
+    enters = True
+    while True:
+        cells = Cells(room[level, 0], room[level, 1], room[level, 2], room[level, 3])
+        if enters:
+            refine_cells(csr, cells, waiting)
+            words = describe(csr, initial, cells, row)
+            known = larger(known, words)
+            seen[level] = number(known, row[:words])
+            start, size = 0, n
+            if level > 0:
+                start = smallest_cell(cells)
+                size = cells.size[start] if start >= 0 and level < depth else 0
+            choice[level, :size] = cells.order[start : start + size]
+            number_of[level], done[level] = size, 0
+        if done[level] < number_of[level]:
+            node = choice[level, done[level]]
+            level += 1
+            room[level] = room[level - 1]
+            root[level] = node
+            single_out(Cells(room[level, 0], room[level, 1], room[level, 2], room[level, 3]), node, waiting)
+            enters = True
+            continue
+        if level == 0:
+            break
+        size = number_of[level]
+        tree[0], tree[1], tree[2 : 2 + size] = seen[level], cells.place[root[level]], value[level, :size]
+        sort(tree[2 : 2 + size])
+        trees = larger(trees, size + 2)
+        level -= 1
+        value[level, done[level]] = number(trees, tree[: size + 2])
+        done[level] += 1
+        enters = False
+    for i in range(n):
+        colour[choice[0, i]] = value[0, i]
+    return known, trees
+
+
+@kernel
+def search(
+    csr: Csr, ptr: NDArray[np.int64], initial: NDArray[np.int64], depth: int, words: int, colour: NDArray[np.int64]
+) -> int:
+    """Colour the nodes of graphs; return the graph at which more than ``words`` were on record, -1 if at none."""
+    known, trees = open_book(64, 1024), open_book(64, 1024)
+    for g in range(ptr.size - 1):
+        first, last = ptr[g], ptr[g + 1]
+        arcs = csr.indices[csr.indptr[first] : csr.indptr[last]]
+        own = Csr(csr.indptr[first : last + 1] - csr.indptr[first], (arcs - first).astype(np.int32))
+        levels = min(depth, last - first)
+        known, trees = search_graph(own, initial[first:last], levels, known, trees, colour[first:last])
+        if known.start[known.used[0]] + trees.start[trees.used[0]] > words:
+            return g
+    return -1

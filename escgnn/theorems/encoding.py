@@ -240,32 +240,6 @@ def whole_model_counterexample() -> Finding:
     )
 
 
-def ladder() -> Finding:
-    """Labelled paths on l nodes count (l + 2)-cycles through the root, l = 1 to 4; labelled triangles 5-cliques."""
-    union = disjoint_union(random_graphs(300, 10, seed=5))
-    encodings = {
-        "3-cycle": RootedEncoding(2, ("joint", "edge")),
-        "4-cycle": RootedEncoding(2, ("edge",)),
-        "5-cycle": RootedEncoding(2, ("wedge",)),
-        "6-cycle": RootedEncoding(2, ("path",)),
-        "5-clique": RootedEncoding(2, ("triangle",)),
-    }
-    for pattern, encoding in encodings.items():
-        if (decode(union, encoding, pattern, per="edge") != count(union, pattern, per="edge")).any():
-            return Finding("fails", f"{pattern} is misread.")
-    pair = circulant(15, 1, 4), circulant(15, 1, 6)
-    if not wl.distinguishes(*pair, wl.ESCWL(RootedEncoding(2, ("wedge",)))):
-        return Finding("fails", "The circulant pair is not told apart.")
-    return Finding(
-        "holds",
-        "A cycle of l + 2 nodes through uv, less u and v, is a path on l nodes with one end next to u and the other next to "
-        "v; and each such path closes one. Labels tell which ends are next to which root, so `joint`, `edge`, `wedge` and "
-        "`path` hold the 3-, 4-, 5- and 6-cycles through every edge as sums of bins (from h = 2 on; h = 1 is enough for the "
-        f"first two), and triangles labelled (1,1) the 5-cliques. Decoded = counted at {union.arc.size:,} rooted edges. With "
-        "`wedge`, C15(1,4) and C15(1,6) are told apart.",
-    )
-
-
 def balls_miss_figure_1() -> Finding:
     """The published code's subgraph drops edges that the definition keeps."""
     graph = cycle(4)

@@ -93,7 +93,10 @@ def _anchor(verdict: Verdict) -> str:
 
 def _section(verdict: Verdict) -> str:
     head = f"## `{verdict.theorem.label}`: {verdict.finding.outcome} {{#{_anchor(verdict)}}}"
-    return f"{head}\n\n> {verdict.theorem.statement}\n\n{verdict.finding.text}\n"
+    table = verdict.finding.table
+    lines = [table.head, ("---",) * len(table.head), *table.rows] if table else []
+    shown = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{head}\n\n> {verdict.theorem.statement}\n\n{verdict.finding.text}\n" + (f"\n{shown}" if shown else "")
 
 
 def _witnesses(verdict: Verdict) -> Figure | None:

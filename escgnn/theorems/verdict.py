@@ -29,6 +29,14 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of words under a head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """The outcome of a check, what exactly was seen, and what shows it."""
 
@@ -36,6 +44,7 @@ class Finding:
     text: str
     witnesses: tuple[Witness, ...] = ()
     chart: Chart | None = None
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-r"""Exact Weisfeiler-Leman tests: 1-WL, k-WL, ESC-WL, and m-WL inside rooted subgraphs.
+r"""Exact Weisfeiler-Leman tests: 1-WL, k-WL, ESC-WL, m-WL inside rooted subgraphs, and search by singling nodes out.
 
 A test colours the nodes, tuples or roots of graphs, round by round, until a round tells no more of them apart.
 It distinguishes two graphs if their final colours differ as multisets. All graphs of a call share one numbering
@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from escgnn.graphs import Graph, as_graph, disjoint_union
+from escgnn.wl.search import SearchWL
 from escgnn.wl.systems import Ints, classes, renumber, stable
 from escgnn.wl.variants import ESCWL, FolkloreWL, ObliviousWL, OneWL, RootedWL, WLTest
 
@@ -37,6 +38,7 @@ __all__ = [
     "ObliviousWL",
     "OneWL",
     "RootedWL",
+    "SearchWL",
     "WLTest",
     "colours",
     "distinguishes",
