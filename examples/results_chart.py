@@ -32,6 +32,6 @@ axes.set_yticks([1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1], ["≤ 0.00001", "0.0001", "0.
 axes.tick_params("x", rotation=20)
 axes.spines[["top", "right"]].set_visible(False)
 axes.grid(axis="y", alpha=0.3)
-axes.legend(frameon=False, fontsize=8, ncols=2, loc="center left")
+figure.legend(frameon=False, fontsize=8, ncols=5, loc="outside lower center")
 figure.savefig("counting.png", dpi=130)
 print("written to counting.png")
