@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
+WIDE = 200  # of tables that go to a file
 
 
 def _tell(text: str, style: str | None = None) -> None:
@@ -241,7 +242,9 @@ def show_report(report: "Report") -> None:
         if not section.filled:
             continue
         shown = section.table
-        table = Table("", *shown.columns, title=f"{shown.title} ({shown.label})", caption=section.measure, box=None)
+        table = Table(title=f"{shown.title} ({shown.label})", caption=section.measure, box=None)
+        for column in ("", *shown.columns):
+            table.add_column(column, overflow="fold", no_wrap=not column)
         for row in shown.rows:
             entries = section.row(row)
             ours = ["-" if entry.mean is None else number(entry.mean, shown.digits) for entry in entries]
@@ -253,6 +256,6 @@ def show_report(report: "Report") -> None:
             paper = ["" if entry.paper is None else number(entry.paper, shown.digits) for entry in entries]
             if any(paper):
                 table.add_row("  paper", *paper, style="dim")
-        console.print(table)
+        console.print(table, width=None if console.is_terminal else WIDE)
         console.print(runs_text(run for budget in section.budgets() for run in section.runs(budget)), highlight=False)
         console.print()
