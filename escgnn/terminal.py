@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
-WIDE = 200  # of tables that go to a file
+NARROW, WIDE = 120, 160  # tables of nine columns need about as much; a file has it, a terminal may wrap
 
 
 def _tell(text: str, style: str | None = None) -> None:
@@ -236,6 +236,7 @@ def show_report(report: "Report") -> None:
     """Tables with our numbers, each above the paper's."""
     from escgnn.report.findings import START, number, runs_text
 
+    wide = console if console.is_terminal and console.width >= NARROW else Console(width=WIDE)
     if not report.records:
         console.print(f"nothing was run yet; try {START}", highlight=False)
     for section in report.sections:
@@ -256,6 +257,6 @@ def show_report(report: "Report") -> None:
             paper = ["" if entry.paper is None else number(entry.paper, shown.digits) for entry in entries]
             if any(paper):
                 table.add_row("  paper", *paper, style="dim")
-        console.print(table, width=None if console.is_terminal else WIDE)
+        wide.print(table)
         console.print(runs_text(run for budget in section.budgets() for run in section.runs(budget)), highlight=False)
         console.print()
