@@ -99,6 +99,7 @@ with Live(board(), console=console, auto_refresh=False) as live:
     reproduce(experiment, "hour", results=out / "results", work=out / "work", progress=False)
 
 # %% The last network also says what it has found: formulas in the counts of the encoding
+console.print()
 ladder = next((out / "work" / "demo" / "hour").glob("esc-gnn-wedge*"))
 for target, terms in formulas(load_run(ladder)).items():
     some = [f"{factor:.3g} {' '.join(map(str, term))}" for term, factor in terms.items() if term][:4]

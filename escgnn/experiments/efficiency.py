@@ -24,7 +24,7 @@ TAB_EFF = Table(
     "those of loading the dataset from its cache; nothing is precomputed, as each batch is encoded while training. The "
     "paper's: a GPU.",
 )
-SIZES = {"smoke": (64, 16, 2), "hour": (None, 64, 5), "paper": (None, 300, 6)}  # graphs, width and layers
+SIZES = {"smoke": (64, 16, 2), "hour": (4000, 300, 6), "paper": (None, 300, 6)}  # graphs, width and layers
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
@@ -37,8 +37,11 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Train for two epochs each, of which the second counts."""
     graphs, hops = cell.settings["graphs"], cell.settings["hops"]
     start = time.perf_counter()
-    bundle = cut(load("ogbg-molhiv"), graphs)
+    everything = load("ogbg-molhiv")
     loading = time.perf_counter() - start
+    bundle = cut(everything, graphs)
+    assert everything.split is not None and bundle.split is not None
+    share = len(bundle.split.train) / len(everything.split.train)
     shared = {"model__hidden": cell.settings["hidden"], "model__layers": cell.settings["layers"], "epochs": 2}
     seconds = {}
     for row, encoding in (("MPNN", {"encoding": None}), ("ESC-GNN", {"encoding__hops": hops})):
@@ -46,12 +49,15 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
         with tempfile.TemporaryDirectory(dir=folder) as place:
             first = fit(bundle, config.model_copy(update={"epochs": 1}), place, progress=progress)
             both = fit(bundle, config, place, resume=True, progress=progress)
-        seconds[row] = EPOCHS * (both.seconds - first.seconds)
+        seconds[row] = EPOCHS * (both.seconds - first.seconds) / share
     start = time.perf_counter()
-    StructuralEncoding(hops).rows(bundle.graphs.view())
+    StructuralEncoding(hops).rows(everything.graphs.view())
     encoding_all = time.perf_counter() - start
     values = (loading, seconds["MPNN"], loading, seconds["ESC-GNN"], seconds["ESC-GNN"] / seconds["MPNN"])
-    note = f"Encoding all {len(bundle.graphs):,} graphs at once, which is not needed, takes {encoding_all:.1f} s."
+    note = (
+        f"An epoch had {share:.0%} of the training graphs. Encoding all {len(everything.graphs):,} graphs at once, which is not "
+        f"needed, takes {encoding_all:.1f} s."
+    )
     return Outcome({TAB_EFF.label: dict(zip(TAB_EFF.columns, values, strict=True))}, epochs=4, note=note)
 
 
