@@ -3,7 +3,9 @@
 Everything heavy is imported inside the commands, so that ``escgnn --help`` answers at once.
 """
 
+import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -178,24 +180,56 @@ Settings = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
 
-@app.command()
-def train(
+def on_dataset(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with ``bundle`` given by a dataset's name and, for a user's own table, the options of `_load`."""
+    loading = {
+        name: option.replace(kind=option.KEYWORD_ONLY) for name, option in inspect.signature(_load).parameters.items()
+    }
+    own = inspect.signature(command).parameters
+    first = [
+        loading["dataset"] if name == "bundle" else own[name].replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name in own
+    ]
+    options = [*first, *(option for name, option in loading.items() if name != "dataset")]
+
+    def run(**given: Any) -> None:
+        command(bundle=_load(**{name: given.pop(name) for name in loading}), **given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
+
+
+def _load(
     dataset: Dataset,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.")],
-    config: Config = None,
-    settings: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
-    devices: Annotated[int, typer.Option(help="Processes or GPUs that share every batch.")] = 1,
     smiles: Smiles = None,
     targets: Targets = None,
     split: Split = None,
     kind: Kind = None,
     labels: Labels = None,
+) -> Any:
+    """A dataset, with those options of a user's own table that were given."""
+    from escgnn import datasets
+
+    columns = [name.strip() for name in targets.split(",")] if targets else None
+    given: dict[str, Any] = {"smiles": smiles, "targets": columns, "split": split, "kind": kind, "labels": labels}
+    return datasets.load(dataset, **{name: value for name, value in given.items() if value is not None})
+
+
+@app.command()
+@on_dataset
+def train(
+    bundle: Any,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.")],
+    config: Config = None,
+    settings: Settings = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    devices: Annotated[int, typer.Option(help="Processes or GPUs that share every batch.")] = 1,
 ) -> None:
     """Train on a benchmark or on your own table; the run folder holds all there is to know."""
     from escgnn import training
 
-    bundle = _load(dataset, smiles, targets, split, kind, labels)
     terminal.show_rejected(bundle.rejected)
     overrides = [*(settings or ()), *([f"devices={devices}"] if devices > 1 else [])]
     chosen = training.read_config(config, overrides, bundle=bundle)
@@ -221,20 +255,15 @@ def predict(
 
 
 @app.command()
+@on_dataset
 def evaluate(
     run: RunFolder,
-    dataset: Dataset,
+    bundle: Any,
     part: Annotated[str, typer.Option(help="train, validation or test.")] = "test",
-    smiles: Smiles = None,
-    targets: Targets = None,
-    split: Split = None,
-    kind: Kind = None,
-    labels: Labels = None,
 ) -> None:
     """Judge a trained network on a dataset."""
     from escgnn import training
 
-    bundle = _load(dataset, smiles, targets, split, kind, labels)
     terminal.show_metrics(training.evaluate(training.load_run(run), bundle, part))
 
 
@@ -250,40 +279,24 @@ def export(
 
 
 @app.command()
+@on_dataset
 def tune(
-    dataset: Dataset,
+    bundle: Any,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the search; an earlier one there goes on.")],
     trials: Annotated[int, typer.Option(help="Trials in all.")] = 20,
     config: Config = None,
     settings: Settings = None,
     timeout: Annotated[float | None, typer.Option(help="Begin no further trial after so many seconds.")] = None,
     prune: Annotated[bool, typer.Option(help="Cut trials short that are worse than half of the others.")] = True,
-    smiles: Smiles = None,
-    targets: Targets = None,
-    split: Split = None,
-    kind: Kind = None,
-    labels: Labels = None,
 ) -> None:
     """Search for good settings by validation: radius, parts, width, depth and learning rate."""
     from escgnn import training, tuning
 
-    bundle = _load(dataset, smiles, targets, split, kind, labels)
     base = training.read_config(config, settings or (), bundle=bundle)
     result = tuning.tune(
         bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=terminal.show_trial
     )
     terminal.show_best(result)
-
-
-def _load(
-    dataset: str, smiles: str | None, targets: str | None, split: str | None, kind: str | None, labels: Path | None
-) -> Any:
-    """A dataset, with those options of a user's own table that were given."""
-    from escgnn import datasets
-
-    columns = [name.strip() for name in targets.split(",")] if targets else None
-    given: dict[str, Any] = {"smiles": smiles, "targets": columns, "split": split, "kind": kind, "labels": labels}
-    return datasets.load(dataset, **{name: value for name, value in given.items() if value is not None})
 
 
 @app.command()

@@ -54,11 +54,11 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     found = []
     for seed in range(seeds):
         for row, parts in PARTS.items():
-            chosen = counting.settings(budget, row, HOPS, encoding__parts=parts, **epochs)
+            chosen = counting.settings(budget, HOPS, encoding__parts=parts, **epochs)
             found.append(Cell(row, seed, f"h={HOPS}", chosen))
         one = {**epochs, "model__layers": 1}
-        found.append(Cell(NO_MESSAGES, seed, f"h={HOPS}", counting.settings(budget, NO_MESSAGES, HOPS, **one)))
-        found.append(Cell("MPNN", seed, "", counting.settings(budget, "MPNN", 0, **epochs)))
+        found.append(Cell(NO_MESSAGES, seed, f"h={HOPS}", counting.settings(budget, HOPS, **one)))
+        found.append(Cell("MPNN", seed, "", counting.settings(budget, None, **epochs)))
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from escgnn.experiments.fits import flags, on_test, outcome, per_target, scatter, train, training
+from escgnn.experiments.fits import encoded, flags, on_test, outcome, per_target, scatter, train, training
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 
 COLUMNS = (
@@ -101,35 +101,33 @@ SMOKE = {"model__hidden": 16, "model__layers": 2, "epochs": 2}
 HOPS = (1, 2, 3, 4)
 
 
-def settings(budget: str, row: str, hops: int, *, targets: Any = (), **changes: Any) -> dict[str, Any]:
-    """How a network for `tab:count` is trained."""
-    encoding: dict[str, Any] = {"encoding": None} if row == "MPNN" else {"encoding__hops": hops}
+def settings(budget: str, hops: int | None, *, targets: Any = (), **changes: Any) -> dict[str, Any]:
+    """How a network for `tab:count` is trained, with the encoding of some radius or without."""
     if budget == "smoke":
         return training(
             "counting-random",
-            flags(**{**NETWORK, **SMOKE, **encoding, **changes}),
+            flags(**{**NETWORK, **SMOKE, **encoded(hops), **changes}),
             graphs=20,
             count=80,
             targets=targets,
         )
     chosen = {**NETWORK, "model__hidden": 64, "epochs": 300, "warmup": 5} if budget == "hour" else PAPER
-    return training("counting", flags(**{**chosen, **encoding, **changes}), targets=targets)
+    return training("counting", flags(**{**chosen, **encoded(hops), **changes}), targets=targets)
 
 
 def skip_settings(budget: str, row: str) -> dict[str, Any]:
     """The same with a linear path, which leaves the network less to learn, or nothing."""
     further = {"encoding__parts": LADDER_PARTS} if row == LADDER else {}
     epochs = {SKIP: {"epochs": 150}, LADDER: {"epochs": 3}}[row] if budget == "hour" else {}
-    return settings(budget, row, 2, model__count_skip=True, **further, **epochs)
+    return settings(budget, 2, model__count_skip=True, **further, **epochs)
 
 
-def zinc_settings(budget: str, row: str) -> dict[str, Any]:
+def zinc_settings(budget: str, hops: int | None) -> dict[str, Any]:
     """How a network for `tab:cnt_zinc` is trained."""
-    encoding: dict[str, Any] = {"encoding": None} if row == "MPNN" else {"encoding__hops": 3}
     if budget == "smoke":
-        return training("zinc-cycles", flags(**NETWORK, **SMOKE, **encoding), graphs=20)
+        return training("zinc-cycles", flags(**NETWORK, **SMOKE, **encoded(hops)), graphs=20)
     chosen = {**NETWORK, "model__hidden": 64, "epochs": 40, "warmup": 2} if budget == "hour" else PAPER
-    return training("zinc-cycles", flags(**chosen, **encoding))
+    return training("zinc-cycles", flags(**chosen, **encoded(hops)))
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
@@ -137,15 +135,15 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     hops = HOPS[:1] if budget == "smoke" else HOPS
     found = []
     for seed in range(seeds):
-        found += [Cell("ESC-GNN", seed, f"h={h}", settings(budget, "ESC-GNN", h)) for h in hops]
+        found += [Cell("ESC-GNN", seed, f"h={h}", settings(budget, h)) for h in hops]
         if budget == "hour":
             found += [
-                Cell("ESC-GNN", seed, variant, settings(budget, "ESC-GNN", h, targets=targets, **changes))
+                Cell("ESC-GNN", seed, variant, settings(budget, h, targets=targets, **changes))
                 for variant, (h, targets, changes) in FEWER.items()
             ]
-        found += [Cell("MPNN", seed, "", settings(budget, "MPNN", 0))]
+        found += [Cell("MPNN", seed, "", settings(budget, None))]
         found += [Cell(row, seed, "h=2", skip_settings(budget, row)) for row in (SKIP, LADDER)]
-        found += [Cell(row, seed, "zinc", zinc_settings(budget, row)) for row in ("ESC-GNN", "MPNN")]
+        found += [Cell(row, seed, "zinc", zinc_settings(budget, h)) for row, h in (("ESC-GNN", 3), ("MPNN", None))]
     return found
 
 

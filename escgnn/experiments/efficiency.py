@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from escgnn.datasets import load
-from escgnn.experiments.fits import cut, flags
+from escgnn.experiments.fits import cut, encoded, flags
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 from escgnn.training import fit, read_config
 from escgnn.transforms import StructuralEncoding
@@ -44,8 +44,8 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     share = len(bundle.split.train) / len(everything.split.train)
     shared = {"model__hidden": cell.settings["hidden"], "model__layers": cell.settings["layers"], "epochs": 2}
     seconds = {}
-    for row, encoding in (("MPNN", {"encoding": None}), ("ESC-GNN", {"encoding__hops": hops})):
-        config = read_config(overrides=flags(**shared, **encoding), bundle=bundle)
+    for row, radius in (("MPNN", None), ("ESC-GNN", hops)):
+        config = read_config(overrides=flags(**shared, **encoded(radius)), bundle=bundle)
         with tempfile.TemporaryDirectory(dir=folder) as place:
             first = fit(bundle, config.model_copy(update={"epochs": 1}), place, progress=progress)
             both = fit(bundle, config, place, resume=True, progress=progress)

@@ -146,6 +146,11 @@ def classes_of_own(bundle: DatasetBundle) -> DatasetBundle:
     return DatasetBundle(bundle.name, graphs, task, bundle.features, Split(everything, everything, everything))
 
 
+def encoded(hops: int | None) -> dict[str, Any]:
+    """Settings for `flags`: the encoding of that radius, or none, which makes the network the paper's MPNN."""
+    return {"encoding": None} if hops is None else {"encoding__hops": hops}
+
+
 def flags(**settings: Any) -> list[str]:
     """Settings as `read_config` takes them; two underscores stand for a point.
 

@@ -75,7 +75,8 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     for seed in range(seeds):
         for row in ROWS:
             skips = row in (counting.SKIP, counting.LADDER)
-            settings = counting.skip_settings(budget, row) if skips else counting.settings(budget, row, 2, **epochs)
+            hops = None if row == "MPNN" else 2
+            settings = counting.skip_settings(budget, row) if skips else counting.settings(budget, hops, **epochs)
             found.append(Cell(row, seed, "h=2", {**settings, "count": count}))
     return found
 

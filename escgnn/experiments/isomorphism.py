@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from escgnn import wl
 from escgnn.datasets import DatasetBundle, load
 from escgnn.encoding import RootedEncoding
-from escgnn.experiments.fits import classes_of_own, config_of, curve, flags, train, train_folds, training
+from escgnn.experiments.fits import classes_of_own, config_of, encoded, flags, outcome, train, train_folds, training
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 from escgnn.loader import Loader
 from escgnn.models import ESCGNN
@@ -92,8 +92,8 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     for seed in range(seeds):
         for row in ("ESC-GNN", "MPNN"):
             for name in COLUMNS:
-                encoding: dict[str, Any] = {"encoding": None} if row == "MPNN" else {"encoding__hops": HOPS[name]}
-                chosen = flags(**{**NETWORK, **BUDGETS[budget][name], **encoding})
+                hops = None if row == "MPNN" else HOPS[name]
+                chosen = flags(**{**NETWORK, **BUDGETS[budget][name], **encoded(hops)})
                 limits = {"graphs": 20, "folds": 1} if budget == "smoke" else {"folds": None}
                 settings = {**training(DATASETS[name], chosen, graphs=limits.get("graphs")), "folds": limits["folds"]}
                 found.append(Cell(row, seed, name, {"what": "train", **settings}))
@@ -114,14 +114,7 @@ def _train(cell: Cell, folder: Path, progress: bool) -> Outcome:
     column = cell.variant
     if column == "SR25":
         trained = train(cell, folder, progress, classes_of_own(load("sr25")))
-        result = trained.result
-        return Outcome(
-            values={TAB_EXP.label: {column: 100 * (result.test["accuracy"] or 0.0)}},
-            config=config_of(folder),
-            epochs=result.epochs,
-            seconds=result.seconds,
-            curve=curve(folder, result.metric),
-        )
+        return outcome(trained, TAB_EXP.label, {column: "accuracy"}, percent=True)
     accuracy, epochs, seconds = train_folds(cell, folder, progress, cell.settings["folds"])
     config = config_of(folder / "fold0")
     return Outcome({TAB_EXP.label: {column: accuracy}}, config=config, epochs=epochs, seconds=seconds)
@@ -129,39 +122,36 @@ def _train(cell: Cell, folder: Path, progress: bool) -> Outcome:
 
 def _exact(cell: Cell, folder: Path, progress: bool) -> Outcome:
     test = wl.ESCWL(RootedEncoding(cell.settings["hops"])) if cell.settings["hops"] else wl.OneWL()
-    exp, sr25, csl = (load(DATASETS[name]) for name in COLUMNS)
-    assert exp.pairs is not None
-    pairs = exp.pairs[: cell.settings["pairs"]]
-    kept = exp.graphs[pairs.ravel()]
+    exp, sr25, csl = (_to_compare(name) for name in COLUMNS)
+    kept = exp.graphs[exp.pairs[: cell.settings["pairs"]].ravel()]
     kinds = wl.partition(kept.view(), test, initial=kept.column("x").view(-1).numpy()).reshape(-1, 2)
-    firsts = np.flatnonzero(np.diff(csl.graphs.column("y").view(-1).numpy(), prepend=-1))
-    return Outcome(
-        {
-            EXACT.label: {
-                "EXP": float((kinds[:, 0] != kinds[:, 1]).sum()),
-                "SR25": float(wl.partition(sr25.graphs.view(), test).max() + 1),
-                "CSL": float(wl.partition(csl.graphs[firsts].view(), test).max() + 1),
-            }
-        }
-    )
+    values = {
+        "EXP": float((kinds[:, 0] != kinds[:, 1]).sum()),
+        "SR25": float(wl.partition(sr25.graphs.view(), test).max() + 1),
+        "CSL": float(wl.partition(csl.graphs.view(), test).max() + 1),
+    }
+    return Outcome({EXACT.label: values})
 
 
 def _distances(cell: Cell, folder: Path, progress: bool) -> Outcome:
     values, notes = {}, []
     for name in COLUMNS:
-        bundle = load(DATASETS[name])
-        if name == "CSL":  # one graph of each class
-            firsts = np.flatnonzero(np.diff(bundle.graphs.column("y").view(-1).numpy(), prepend=-1))
-            bundle = DatasetBundle(name, bundle.graphs[firsts], bundle.task)
-            pairs = np.stack(np.triu_indices(len(firsts), 1), axis=1)
-        else:
-            assert bundle.pairs is not None
-            pairs = bundle.pairs
-        pairs = pairs[: cell.settings["pairs"]]
+        bundle = _to_compare(name)
+        pairs = bundle.pairs[: cell.settings["pairs"]]
         apart, control = pair_distances(bundle, pairs, None if cell.row == "MPNN" else HOPS[name])
         values[name] = 100 * float((apart > MARGIN * control).mean())
         notes.append(f"{name}: nearest pair {apart.min():.1e}, farthest renamed copies {control:.1e}")
     return Outcome({DISTANCES.label: values}, note="; ".join(notes))
+
+
+def _to_compare(name: str) -> Any:
+    """A dataset with pairs of graphs to tell apart; of CSL, one graph of each class and all pairs of them."""
+    bundle = load(DATASETS[name])
+    if bundle.pairs is not None:
+        return bundle
+    firsts = np.flatnonzero(np.diff(bundle.graphs.column("y").view(-1).numpy(), prepend=-1))
+    pairs = np.stack(np.triu_indices(len(firsts), 1), axis=1)
+    return DatasetBundle(name, bundle.graphs[firsts], bundle.task, pairs=pairs)
 
 
 def pair_distances(bundle: DatasetBundle, pairs: Any, hops: int | None) -> tuple[Any, float]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from escgnn.experiments.fits import flags, outcome, train, training
+from escgnn.experiments.fits import encoded, flags, outcome, train, training
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 
 ROWS = ("ESC-GNN", "GIN")
@@ -95,8 +95,7 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     for seed in range(seeds):
         for name in TABLES:
             for row in ROWS:
-                chosen = {**BUDGETS[budget][name], **({"encoding": None} if row == "GIN" else {})}
-                chosen = {key: value for key, value in chosen.items() if row != "GIN" or key != "encoding__hops"}
+                chosen = {**BUDGETS[budget][name], **(encoded(None) if row == "GIN" else {})}
                 found.append(Cell(row, seed, name, training(name, flags(**chosen), graphs=graphs)))
     return found
 

@@ -113,7 +113,7 @@ def test_renamed_copies_are_the_control(benchmark_data):
 
 @pytest.mark.parametrize("targets", [("4-cycle",), ("4-cycle", "3-cycle")])
 def test_a_network_for_fewer_targets_fills_their_columns(targets, tmp_path):
-    settings = counting.settings("smoke", "ESC-GNN", 1, targets=targets)
+    settings = counting.settings("smoke", 1, targets=targets)
     found = counting.run(counting.Cell("ESC-GNN", settings=settings), tmp_path, False)
     assert {*found.values["tab:count"]} == {*found.validation} == {*found.scatter} == {*targets}
     bundle = fits.bundle_of(settings)
