@@ -256,7 +256,10 @@ def _provenance(section: Section) -> Markup:
 
 
 def _section_figures(section: Section) -> list[Markup | None]:
-    text = "Test error against the hops of the encoding, mean over seeds; rings are around what validation chose."
+    text = (
+        "Test error against the hops of the encoding, mean over seeds; of networks that differ in more, validation chose one for "
+        "each number of hops. Rings are around what it chose in all."
+    )
     parts = [_figures("Error against hops", text, hop_charts(section), section.table.title)]
     predictions = scatters(section)
     if predictions:
