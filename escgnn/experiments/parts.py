@@ -21,7 +21,7 @@ TABLE = Table(
     columns=("zinc-12k",),
     rows=tuple(ROWS),
     digits=3,
-    note="A GIN of 6 layers of 64, the same short run for every row: differences count, not the numbers. Two hops; 3- to 8-cycles.",
+    note="The same short run of a GIN (6 layers of 64) in every row: differences count, not the numbers. Two hops.",
 )
 EPOCHS = {"smoke": 1, "hour": 180, "paper": 1000}  # 180 take a core some 15 minutes
 

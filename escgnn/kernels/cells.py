@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
 from escgnn.kernels.graphs import Csr
-from escgnn.kernels.wl import sort
+from escgnn.kernels.numbering import sort
 
 
 class Cells(NamedTuple):

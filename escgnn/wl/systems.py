@@ -7,14 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels.graphs import Csr
-from escgnn.kernels.wl import (
-    isomorphism_types,
-    number_multisets,
-    number_rows,
-    refine_folklore,
-    refine_nodes,
-    refine_oblivious,
-)
+from escgnn.kernels.numbering import number_multisets, number_rows
+from escgnn.kernels.wl import isomorphism_types, refine_folklore, refine_nodes, refine_oblivious
 
 MAX_WORDS = 1 << 28  # 2 GB in the worst case, when no two colours of a round are equal
 

@@ -8,7 +8,8 @@ import numpy as np
 from escgnn.encoding import RootedEncoding, Rows
 from escgnn.graphs import Graph
 from escgnn.kernels.graphs import Csr
-from escgnn.kernels.wl import number_rows, rooted_subgraphs
+from escgnn.kernels.numbering import number_rows
+from escgnn.kernels.wl import rooted_subgraphs
 from escgnn.wl.systems import MAX_WORDS, Ints, Nodes, Settled, System, classes, join, renumber, tuples
 
 
