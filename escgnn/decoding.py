@@ -25,6 +25,8 @@ from escgnn.graphs import Graph, as_graph
 Counts = NDArray[np.int64]
 Level = Literal["graph", "node", "edge"]
 
+LARGEST = np.iinfo(np.int32).max  # where counts of an encoding end
+
 
 class Reader:
     """Reads bins of encoded roots, by name, one number a root."""
@@ -143,8 +145,9 @@ def formula_for(pattern: str, *, induced: bool = False) -> Formula:
     star = re.fullmatch(r"(\d+)-star", pattern)
     if star and not induced and int(star[1]) >= 2:
         leaves = int(star[1]) - 1
+        centres = leaves if leaves > 1 else 2  # both ends of an edge are centres
         return Formula(
-            lambda r: _choose(r.degree("u") - 1, leaves - 1), leaves, leaves, "u is the centre, v a leaf", ("node",)
+            lambda r: _choose(r.degree("u") - 1, leaves - 1), leaves, centres, "u is the centre, v a leaf", ("node",)
         )
     if pattern in ("3-cycle", "4-clique", "5-clique"):
         induced = False
@@ -205,7 +208,7 @@ def paths_between(
         if u == v or graph.has_edge(u, v):
             raise ValueError(f"pairs: {(u, v)} is {'one node' if u == v else 'an edge'}; expected nodes not adjacent")
     _check(encoding, ("edge",), f"{length}-paths between two nodes")
-    read = Reader(encoding.pairs(graph, roots))
+    read = _unclipped(encoding.pairs(graph, roots), encoding, f"{length}-paths between two nodes")
     if length == 2:
         return read.n(0, 2, 1, 1)
     if length != 3:
@@ -215,12 +218,9 @@ def paths_between(
 
 def _four_paths(graph: Graph, encoding: RootedEncoding) -> Counts:
     """4-paths that begin at each node: non-backtracking walks of 4 steps less those that meet themselves."""
-    read = _read(graph, encoding, ("node", "edge"), "4-path")
+    read = _read(graph, encoding, ("edge",), "4-path")
     source, target = graph.edge_index
-    once = _one_column_an_arc(graph)
-    two_by_two = graph.edge.argsort(kind="stable").reshape(-1, 2)  # the arcs (u, v) and (v, u) of each edge
-    back = np.empty(graph.edge.size, np.int64)
-    back[two_by_two] = two_by_two[:, ::-1]
+    once, back = _one_column_an_arc(graph), graph.reverse
     triangles = read.n(0, 1, 1, 1)[once]  # T(uv)
     at, to = source[once], target[once]
     per_node = np.zeros(graph.num_nodes, np.int64)
@@ -262,7 +262,14 @@ def _read(graph: Graph, encoding: RootedEncoding, parts: tuple[str, ...], what: 
     _check(encoding, parts, what)
     if encoding.radius < hops:
         raise ValueError(f"encoding: {what} needs hops >= {hops}; it has hops={encoding.hops}")
-    read = Reader(encoding.rows(graph))
+    return _unclipped(encoding.rows(graph), encoding, what, hops)
+
+
+def _unclipped(rows: Rows, encoding: RootedEncoding, what: str, hops: int = 1) -> Reader:
+    """A reader of rows that say all that they should."""
+    if rows.count.max(initial=0) == LARGEST:
+        raise OverflowError(f"{what}: a count of the encoding is at its limit, {LARGEST}, and may be larger")
+    read = Reader(rows)
     for radius in range(hops if encoding.max_nodes is not None else 0):
         if read.bin("clipped", radius).any():
             clip = f"max_nodes={encoding.max_nodes} leaves some roots {radius}"

@@ -8,9 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.utils import softmax
 
-MATMUL_BINS = (
-    256  # up to here a dense product is faster than EmbeddingBag, whose gradient takes 8 times its forward pass
-)
+# Up to here a dense product is faster than EmbeddingBag, whose gradient takes 8 times its forward pass.
+MATMUL_BINS = 256
 SCALES = ("fitted", "none")
 FEATURE_KINDS = ("categorical", "dense")
 POSITIONAL = {"laplacian": "laplacian_eigenvector_pe", "random_walk": "random_walk_pe"}  # where PyG puts them
@@ -95,6 +94,11 @@ class StructuralEmbedding(nn.Module):
         if not torch.compiler.is_compiling() and (bins >= self.num_bins).any():
             raise ValueError(
                 f"{self.prefix}_bin: bin {bins.max()} of an encoding that should have {self.num_bins} bins"
+            )
+        if not torch.compiler.is_compiling() and not int(length.sum()) == bins.numel() == counts.numel():
+            raise ValueError(
+                f"{self.prefix}_len: it adds up to {int(length.sum())}, but {self.prefix}_bin has {bins.numel()} numbers: "
+                "edges were taken out or put in after they were encoded; let StructuralEncoding be the last transform"
             )
         return length, bins, counts
 

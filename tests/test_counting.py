@@ -262,13 +262,6 @@ def test_the_pattern_may_come_in_any_form():
     assert count(graph, misnamed, per="node").tolist() == 10 * [3]
 
 
-def test_a_cut_through_an_edge_is_an_error(monkeypatch):
-    monkeypatch.setattr(work, "BLOCK", 1)
-    torn = graphs.from_edge_index([[0, 1], [1, 0]], 2, ptr=np.array([0, 1, 2]))
-    with pytest.raises(ValueError, match="joins two of the graphs"):
-        count(torn, "1-path")
-
-
 @pytest.mark.parametrize(
     ("pattern", "options", "message"),
     [

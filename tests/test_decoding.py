@@ -20,6 +20,7 @@ PER_NODE = [
     "3-cycle",
     "4-cycle",
     "4-clique",
+    "2-star",
     "3-star",
     "4-star",
     "7-star",
@@ -162,3 +163,10 @@ def test_overflow_is_an_error():
     for leaves in (66, 80):  # one too many in all, one too many at an edge
         with pytest.raises(OverflowError, match="34-star"):
             decode(graphs.star(leaves), RootedEncoding(1), "34-star")
+
+
+def test_paths_between_refuses_rows_that_are_cut_short():
+    graph, ends = graphs.path(3), [(0, 2)]
+    assert paths_between(graph, RootedEncoding(1, max_nodes=4), ends, 2).tolist() == [1]
+    with pytest.raises(ValueError, match="needs a radius of 1, but max_nodes=2"):
+        paths_between(graph, RootedEncoding(1, max_nodes=2), ends, 2)

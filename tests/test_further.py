@@ -76,6 +76,18 @@ def test_walks_saturate_and_never_wrap():
     assert encoding.rows(graphs.complete(n)).count.min() > 0
 
 
+def test_paths_saturate_and_never_wrap():
+    """Between the leaves of a double star run n * n paths: the least n at which they pass 31 bits."""
+    n = 46_341
+    leaves = np.arange(2, 2 + 2 * n).reshape(2, n)
+    hubs = np.repeat([[0], [1]], n, axis=1)
+    star = graphs.from_edges(np.concatenate([[[0, 1]], np.stack([hubs, leaves], 2).reshape(-1, 2)]), 2 + 2 * n)
+    encoding = RootedEncoding(1, ("path",))
+    row = encoding.row(star, 0, 1)
+    assert row["path", 1, 2, 0, 1, 1, 0, 2, 1] == 2**31 - 1 < n * n
+    assert min(row.values()) > 0
+
+
 @given(messy_graphs(), st.integers(1, 4))
 def test_walks_within_reach_are_those_of_the_whole_graph(graph, hops):
     encoding = RootedEncoding(hops, ("walk",), walk_length=2 * hops)

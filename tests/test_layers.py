@@ -247,3 +247,15 @@ def test_virtual_nodes_hear_their_graph():
     virtual, h, batch = torch.randn(2, 4), torch.randn(3, 4), torch.tensor([0, 1, 1])
     exchange = VirtualNode(4, "layer", 0.0)
     assert_close(exchange(virtual, h, batch)[1], virtual[1] + exchange.mlp(virtual[1] + h[1] + h[2]))
+
+
+@pytest.mark.parametrize("parts", [("joint",), ("path",)])
+def test_rows_that_no_longer_fit_are_refused(parts):
+    """PyG filters what has a number for each edge, but not what has several."""
+    encoding = StructuralEncoding(2, parts)
+    graph = graphs.erdos_renyi(12, 0.4, seed=0)
+    data = encoding(Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=12))
+    embedding = StructuralEmbedding(encoding.num_bins, 4)
+    with pytest.raises(ValueError, match=r"esc_len: .* let StructuralEncoding be the last transform"):
+        embedding(data.subgraph(torch.arange(8)))
+    assert embedding(data).shape == (graph.edge_index.shape[1], 4)

@@ -68,8 +68,6 @@ def share(graph: Graph, threads: int | None = None) -> Work:
     for low, high in pairwise(cuts.tolist()):
         first, last = indptr[low].item(), indptr[high].item()
         local = indices[first:last] - np.int32(low)
-        if local.size and (local.min() < 0 or local.max() >= high - low):
-            raise ValueError(f"graph: an edge joins two of the graphs side by side, near node {low}; mend its ptr")
         nodes, edges = slice(low, high), slice(first // 2, last // 2)
         part = Part(indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes])
         pieces = min(max(1, (high - low) // BLOCK), 4 * (threads or pool.count()))

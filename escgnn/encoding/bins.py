@@ -15,6 +15,7 @@ Label = tuple[int, int]  # distances to u and to v
 
 SHAPES = ("edge", "wedge", "triangle", "path")  # parts that count by the labels of several nodes
 MET_TWICE = ("edge", "wedge")  # kernels meet these from both ends
+MOTIFS = {"wedge", "triangle", "path"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,10 @@ def layout(settings: Settings, codes: dict[int, Label], bins: tuple[Bin, ...]) -
         ball=ball,
         degree=np.array([lookup("degree", d) for d in range(settings.max_degree + 1)], np.int32),
         clipped=np.array([lookup("clipped", radius) for radius in range(settings.hops)], np.int32),
-        shift=np.array([*(name[0] in MET_TWICE for name in bins), 0], np.uint32),
+        # twice the number of edges fits in 32 bits, the number of paths may not
+        shift=np.array(
+            [*(name[0] in MET_TWICE for name in bins), 0], np.int64 if MOTIFS & {*settings.parts} else np.uint32
+        ),
         # the colours of (v, u) are others than those of (u, v), so they are counted apart, behind the spare bin
         swap=np.array(
             [spare + 1 + int(name[1]) if name[0] == "colour" else number[mirror(name)] for name in bins], np.int32
@@ -176,7 +180,7 @@ def resistance_table(settings: Settings, bins: tuple[Bin, ...]) -> Resistance | 
 
 def motif_tables(settings: Settings, codes: dict[int, Label], bins: tuple[Bin, ...]) -> Motifs | None:
     """Bins of wedges, triangles and paths, or None if nobody asked."""
-    if not {"wedge", "triangle", "path"} & {*settings.parts}:
+    if not MOTIFS & {*settings.parts}:
         return None
     labels = sorted({*codes.values()})
     place = {label: i for i, label in enumerate(labels)}

@@ -7,6 +7,8 @@ import numpy as np
 from escgnn.graphs.view import Graph, disjoint_union, from_edges
 from escgnn.kernels.families import join_stubs, prefer_popular
 
+COUNTING_RECIPE = ((10, 6), (15, 6), (20, 5), (30, 5))  # nodes and degree, each as likely as the others
+
 
 def empty(n: int) -> Graph:
     """N nodes, no edges."""
@@ -125,7 +127,7 @@ def counting_random(count: int, seed: int = 0) -> Graph:
     rng = np.random.default_rng(seed)
     members = []
     for _ in range(count):
-        n, degree = ((10, 6), (15, 6), (20, 5), (30, 5))[rng.integers(4)]
+        n, degree = COUNTING_RECIPE[rng.integers(len(COUNTING_RECIPE))]
         edges = random_regular(n, degree, rng).edges
         members.append(from_edges(rng.permutation(edges)[n:], n))
     return disjoint_union(members)

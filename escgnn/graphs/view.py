@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from escgnn.graphs.graph6 import decode
-from escgnn.kernels.graphs import Csr, build_csr, counting_sort, pair_arcs
+from escgnn.kernels.graphs import Csr, build_csr, counting_sort, find_torn, pair_arcs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +82,14 @@ class Graph:
         graph.add_edges_from(self.edges.tolist())
         return graph
 
+    @property
+    def reverse(self) -> NDArray[np.int64]:
+        """Of every arc (u, v), the arc (v, u); ``(arcs,)``."""
+        two_by_two = self.edge.argsort(kind="stable").reshape(-1, 2)
+        back = np.empty_like(self.edge)
+        back[two_by_two] = two_by_two[:, ::-1]
+        return back
+
     def __repr__(self) -> str:
         many = f"graphs={self.num_graphs}, " if self.num_graphs != 1 else ""
         return f"Graph({many}nodes={self.num_nodes}, edges={self.num_edges})"
@@ -91,7 +99,8 @@ def from_edge_index(edge_index: ArrayLike, num_nodes: int, *, ptr: NDArray[np.in
     """The view of a directed edge list that holds both directions of every edge, as PyG's ``edge_index`` does.
 
     Raises:
-        ValueError: The array has the wrong shape or dtype, names nodes that do not exist, or is not symmetric.
+        ValueError: The array has the wrong shape or dtype, names nodes that do not exist, or is not symmetric; or ``ptr``
+            cuts through an edge.
     """
     columns = np.asarray(edge_index)
     if columns.ndim != 2 or columns.shape[0] != 2:
@@ -122,9 +131,7 @@ def from_edge_index(edge_index: ArrayLike, num_nodes: int, *, ptr: NDArray[np.in
             f"edge_index: not symmetric, it holds ({u}, {v}) but not ({v}, {u}); "
             "make it undirected first, e.g. with torch_geometric.utils.to_undirected"
         )
-    if ptr is None:
-        ptr = np.array([0, num_nodes])
-    return Graph(csr, columns, arc, edge, edges, ptr)
+    return Graph(csr, columns, arc, edge, edges, np.array([0, num_nodes]) if ptr is None else _checked_ptr(ptr, csr))
 
 
 def from_edges(edges: Iterable[tuple[int, int]] | ArrayLike, num_nodes: int | None = None) -> Graph:
@@ -204,6 +211,17 @@ def permute(graph: Graph, order: ArrayLike, columns: ArrayLike | None = None) ->
 
 def _is_pair(pair: Sequence[Any]) -> bool:
     return not isinstance(pair, str | bytes) and len(pair) == 2 and all(isinstance(i, int | np.integer) for i in pair)
+
+
+def _checked_ptr(ptr: NDArray[np.int64], csr: Csr) -> NDArray[np.int64]:
+    num_nodes = csr.indptr.size - 1
+    ptr = np.ascontiguousarray(ptr, np.int64)
+    if ptr.ndim != 1 or not ptr.size or ptr[0] != 0 or ptr[-1] != num_nodes or (np.diff(ptr) < 0).any():
+        raise ValueError(f"ptr: expected numbers that rise from 0 to the number of nodes, {num_nodes}")
+    torn = find_torn(csr, ptr)
+    if torn >= 0:
+        raise ValueError(f"ptr: an edge of node {torn} joins two of the graphs side by side")
+    return ptr
 
 
 def _checked_count(num_nodes: Any) -> int:

@@ -4,15 +4,15 @@ What the codes of nodes mean is in the tables of `Layout`, which send every node
 nobody asked for goes to a last, spare bin.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
-from escgnn.kernels.further import Further, make_room, tally_further
+from escgnn.kernels.further import MOST, Further, make_room, tally_further
 from escgnn.kernels.graphs import Csr
-from escgnn.kernels.motifs import Motifs, tally_paths, tally_triples
+from escgnn.kernels.motifs import Motifs, make_around, tally_paths, tally_triples
 from escgnn.kernels.resistance import resistances
 from escgnn.kernels.rooted import Balls, Walk, label_adjacent, label_any
 
@@ -28,7 +28,7 @@ class Layout(NamedTuple):
     ball: NDArray[np.uint8]  # (hops + 1, codes) which balls of that radius hold the node; 0 outside
     degree: NDArray[np.int32]  # (max_degree + 1,) consecutive, or all spare
     clipped: NDArray[np.int32]  # (hops,) bin that says which smaller radius was used
-    shift: NDArray[np.uint32]  # (bins + 1,) 1 where everything is met twice
+    shift: NDArray[Any]  # (bins + 1,) 1 where everything is met twice; its type is that of all counts
     swap: NDArray[np.int32]  # (bins,) bin of (u, v) that is bin b of (v, u)
 
 
@@ -129,7 +129,7 @@ def encode(
     if further is not None:
         room = make_room(csr, further)
         mirrored = further.colour.shape[1]
-    histogram = np.zeros(num_bins + 1 + mirrored, np.uint32)
+    histogram = np.zeros(num_bins + 1 + mirrored, layout.shift.dtype)
     tables = (layout.edge, layout.joint, layout.node, layout.degree)
     same = np.arange(num_bins).astype(np.int32)
     if anywhere is not None:
@@ -137,7 +137,7 @@ def encode(
     if resistance is not None:
         place = np.empty(num_nodes, np.int32)
     if motifs is not None:
-        mark = np.zeros(num_nodes, np.int32)
+        mark, around = np.zeros(num_nodes, np.int32), make_around(num_nodes if motifs.path.size else 0, motifs)
     end = 0
     for i in range(roots.shape[0]):
         if anywhere is None:
@@ -150,9 +150,12 @@ def encode(
             if motifs.wedge.size or motifs.triangle.size:
                 tally_triples(csr, walk, count, ball, motifs, mark, histogram)
             if motifs.path.size:
-                tally_paths(csr, walk, count, ball, motifs, histogram)
+                tally_paths(csr, walk, count, ball, motifs, mark, around, histogram)
         for b in range(num_bins):
             histogram[b] >>= layout.shift[b]
+        if motifs is not None:
+            for b in range(num_bins):
+                histogram[b] = min(histogram[b], MOST)
         if radius < layout.hops:
             histogram[layout.clipped[radius]] += 1
         if resistance is not None:

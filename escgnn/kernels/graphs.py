@@ -77,3 +77,14 @@ def pair_arcs(csr: Csr, edge: NDArray[np.int64], edges: NDArray[np.int64]) -> in
             edges[found, 1] = v
             found += 1
     return -1
+
+
+@kernel
+def find_torn(csr: Csr, ptr: NDArray[np.int64]) -> int:
+    """A node with a neighbour outside its graph, or -1; lists ascend, so their ends tell."""
+    for g in range(ptr.size - 1):
+        for v in range(ptr[g], ptr[g + 1]):
+            start, stop = csr.indptr[v], csr.indptr[v + 1]
+            if start < stop and (csr.indices[start] < ptr[g] or csr.indices[stop - 1] >= ptr[g + 1]):
+                return v
+    return -1

@@ -28,7 +28,7 @@ def tally_triples(
     ball: NDArray[np.uint8],
     motifs: Motifs,
     mark: NDArray[np.int32],
-    histogram: NDArray[np.uint32],
+    histogram: NDArray[np.int64],
 ) -> None:
     """Count wedges x-y-z, open or closed, and triangles; ``mark`` is zero before and after."""
     code, nodes = walk
@@ -57,28 +57,92 @@ def tally_triples(
             mark[csr.indices[k]] = 0
 
 
+class Around(NamedTuple):
+    """Of each node, how many of its neighbours have which label; nodes in the order of the walk."""
+
+    place: NDArray[np.int32]  # (nodes,) of a node in that order
+    kinds: NDArray[np.int32]  # (nodes,) how many labels there are
+    label: NDArray[np.int32]  # (nodes, L) these labels
+    number: NDArray[np.int64]  # (nodes, L) their neighbours
+
+
 @kernel
-def tally_paths(
-    csr: Csr, walk: Walk, count: int, ball: NDArray[np.uint8], motifs: Motifs, histogram: NDArray[np.uint32]
-) -> None:
-    """Count 3-paths w-x-y-z, each once, from its middle edge."""
+def make_around(num_nodes: int, motifs: Motifs) -> Around:
+    """Room for all nodes; what is not written costs no memory."""
+    shape = (num_nodes, motifs.size)
+    return Around(
+        np.empty(num_nodes, np.int32),
+        np.empty(num_nodes, np.int32),
+        np.empty(shape, np.int32),
+        np.empty(shape, np.int64),
+    )
+
+
+@kernel
+def look_around(csr: Csr, walk: Walk, count: int, ball: NDArray[np.uint8], motifs: Motifs, around: Around) -> None:
+    """Count the neighbours of all nodes of the subgraph."""
     code, nodes = walk
-    L = motifs.size
     for i in range(count):
         x = nodes[i]
-        near_x = ball[code[x]]
+        around.place[x] = i
+        kinds = 0
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            other = code[csr.indices[k]]
+            if ball[code[x]] & ball[other]:
+                label, j = motifs.label[other], 0
+                while j < kinds and around.label[i, j] != label:
+                    j += 1
+                if j == kinds:
+                    around.label[i, j] = label
+                    around.number[i, j] = 0
+                    kinds += 1
+                around.number[i, j] += 1
+        around.kinds[i] = kinds
+
+
+@kernel
+def tally_paths(
+    csr: Csr,
+    walk: Walk,
+    count: int,
+    ball: NDArray[np.uint8],
+    motifs: Motifs,
+    mark: NDArray[np.int32],
+    around: Around,
+    histogram: NDArray[np.int64],
+) -> None:
+    """Count 3-paths w-x-y-z, each once, by its middle edge, x having the larger degree.
+
+    Products of neighbours by label, so that hubs cost no more than others, less the triangles w = z.
+    """
+    code, nodes = walk
+    L = motifs.size
+    look_around(csr, walk, count, ball, motifs, around)
+    for i in range(count):
+        x = nodes[i]
+        near_x, label_x = ball[code[x]], motifs.label[code[x]]
+        degree = csr.indptr[x + 1] - csr.indptr[x]
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            mark[csr.indices[k]] = (near_x & ball[code[csr.indices[k]]]) != 0
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
             y = csr.indices[k]
-            near_y = ball[code[y]]
-            if y < x or not near_x & near_y:
+            lower = csr.indptr[y + 1] - csr.indptr[y]
+            if mark[y] == 0 or lower > degree or (lower == degree and y > x):
                 continue
-            middle = motifs.label[code[x]] * L + motifs.label[code[y]]
-            for p in range(csr.indptr[x], csr.indptr[x + 1]):
-                w = csr.indices[p]
-                if w == y or not near_x & ball[code[w]]:
-                    continue
-                first = (motifs.label[code[w]] * L * L + middle) * L
-                for q in range(csr.indptr[y], csr.indptr[y + 1]):
-                    z = csr.indices[q]
-                    if z != x and z != w and near_y & ball[code[z]]:
-                        histogram[motifs.path[first + motifs.label[code[z]]]] += 1
+            j = around.place[y]
+            near_y, label_y = ball[code[y]], motifs.label[code[y]]
+            middle = label_x * L + label_y
+            for a in range(around.kinds[i]):
+                first = around.label[i, a]
+                before = around.number[i, a] - (first == label_y)  # not y
+                for b in range(around.kinds[j]):
+                    last = around.label[j, b]
+                    after = around.number[j, b] - (last == label_x)
+                    histogram[motifs.path[(first * L * L + middle) * L + last]] += before * after
+            for q in range(csr.indptr[y], csr.indptr[y + 1]):
+                z = csr.indices[q]
+                if mark[z] and near_y & ball[code[z]]:
+                    label = motifs.label[code[z]]
+                    histogram[motifs.path[(label * L * L + middle) * L + label]] -= 1
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            mark[csr.indices[k]] = 0

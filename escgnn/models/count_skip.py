@@ -10,11 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-RIDGE = 1e-10  # relative to the mean eigenvalue, which is 1
+from escgnn.models.formulas import EXACT, SUSPECT, Moments
+
 LEAST_SCALE = 1e-6
-EXACT = 1e-6  # error, in deviations of the target, below which a map counts as exact
-SUSPECT = 1e-4  # the same where it is worth while to look for the map
-MOST_FEATURES = 200
 
 
 class CountSkip(nn.Module):
@@ -34,6 +32,7 @@ class CountSkip(nn.Module):
     scale: Tensor
     gate: Tensor
     exact: Tensor
+    blind: Tensor
 
     def __init__(self, num_bins: int, out_channels: int, level: str) -> None:
         super().__init__()
@@ -43,6 +42,7 @@ class CountSkip(nn.Module):
         self.register_buffer("scale", torch.ones(out_channels, dtype=torch.float64))
         self.register_buffer("gate", torch.ones(out_channels, dtype=torch.float64))
         self.register_buffer("exact", torch.zeros(out_channels, dtype=torch.bool))
+        self.register_buffer("blind", torch.zeros(num_bins, dtype=torch.bool))
 
     def forward(self, tensors: Mapping[str, Tensor], output: Tensor) -> Tensor:
         """The linear path plus what the network says."""
@@ -85,8 +85,8 @@ class CountSkip(nn.Module):
     ) -> None:
         """Look for formulas by least squares on streaming normal equations; each must hold on validation graphs, too.
 
-        A formula is a map of few bins that leaves no error, so it also holds for other graphs. Where there is none, the
-        linear path is 0 and the network has the target to itself.
+        A formula is a map of few bins that leaves no error, so it also holds for other graphs, as far as their bins occur
+        in the training graphs (`unseen`). Where there is none, the linear path is 0 and the network has the target to itself.
 
         Args:
             training: Gives batches, each a mapping with ``y``: standardised targets, not a number where unknown.
@@ -94,114 +94,35 @@ class CountSkip(nn.Module):
             rank: Of every bin, such as the place of its part in the encoding; formulas of bins of low rank are tried first.
         """
         ranks = torch.tensor(rank if rank is not None else [0] * self.num_bins)
-        moments = _Moments(2 * self.num_bins, self.out_channels)
+        moments = Moments(2 * self.num_bins, self.out_channels)
         for features, y in self._pairs(training):
             moments.add(features, y)
         weight, bias = moments.solve(ranks)
-        errors, rows = torch.zeros_like(bias), 0
+        total, worst, rows = torch.zeros_like(bias), torch.zeros_like(bias), 0
         for features, y in self._pairs(validation):
-            errors += (features @ weight + bias - y).abs().sum(0)
+            errors = (features @ weight + bias - y).abs()
+            total += errors.sum(0)
+            worst = torch.cat([errors, worst.unsqueeze(0)]).amax(0)
             rows += len(y)
-        exact = errors < EXACT * rows
+        exact = (total < EXACT * rows) & (worst < SUSPECT)  # targets are rounded to single precision
         weight = weight * exact
         self.weight.copy_(torch.cat([weight[: self.num_bins], weight[self.num_bins :]], 1))
         self.bias.copy_(bias * exact)
         self.scale.fill_(1)[exact] = LEAST_SCALE
         self.exact.copy_(exact)
+        used = weight.view(2, self.num_bins, -1).any(2).any(0)
+        self.blind.copy_((moments.sums[: self.num_bins] == 0) & torch.isin(ranks, ranks[used]))
+
+    def unseen(self, tensors: Mapping[str, Tensor]) -> int:
+        """Number of graphs with bins, of a rank that formulas use, which no training graph had: nothing says what they weigh."""
+        length, bins = tensors["esc_len"], tensors["esc_bin"]
+        strange = self.blind[bins]
+        edges = torch.repeat_interleave(length.long(), output_size=bins.numel())[strange]
+        graphs = tensors["batch"][tensors["edge_index"][1, edges]]
+        return int(torch.unique(graphs).numel())
 
     def _pairs(self, batches: Callable[[], Iterable[Mapping[str, Tensor]]]) -> Iterator[tuple[Tensor, Tensor]]:
         """Features and targets of the rows all of whose targets are known."""
         for tensors in batches():
             known = ~tensors["y"].isnan().any(1)
             yield self.features(tensors)[known], tensors["y"][known].double()
-
-
-class _Moments:
-    """Sums over rows of products of features and targets: all that least squares needs."""
-
-    def __init__(self, features: int, targets: int) -> None:
-        self.rows, self.features = 0, features
-        self.sums = torch.zeros(features + targets, dtype=torch.float64)
-        self.products = torch.zeros(features + targets, features + targets, dtype=torch.float64)
-
-    def add(self, features: Tensor, y: Tensor) -> None:
-        """Add rows."""
-        joined = torch.cat([features, y], 1)
-        self.rows += len(joined)
-        self.sums += joined.sum(0)
-        self.products.addmm_(joined.T, joined)
-
-    def _covariances(self) -> tuple[Tensor, Tensor]:
-        """Means and covariances of features and targets."""
-        mean = self.sums / max(self.rows, 1)
-        return mean, self.products / max(self.rows, 1) - torch.outer(mean, mean)
-
-    def solve(self, ranks: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights and constants of the formulas that were found; the mean where none was."""
-        d = self.features
-        mean = self.sums / max(self.rows, 1)
-        covariance = self.products / max(self.rows, 1) - torch.outer(mean, mean)
-        variance = covariance.diagonal()
-        varies = variance[:d] > 1e-12 * (mean[:d] ** 2 + variance[:d])
-        deviation = torch.where(varies, variance[:d].clamp_min(0).sqrt(), torch.inf)  # a constant gets no weight
-        square = covariance[:d, :d] / torch.outer(deviation, deviation)
-        found = _formulas(square, covariance[:d, d:] / deviation.unsqueeze(1), variance[d:], ranks)
-        weight = found / deviation.unsqueeze(1)
-        return weight, mean[d:] - mean[:d] @ weight
-
-
-def _formulas(square: Tensor, cross: Tensor, variance: Tensor, ranks: Tensor) -> Tensor:
-    """For each target, weights of few features that explain all of it, those of low rank and one aggregation first.
-
-    Where there are none, weights are 0.
-
-    Args:
-        square: Correlations of features.
-        cross: Covariances of features with targets.
-        variance: Of targets.
-        ranks: Of bins, of which there are half as many as features.
-    """
-    found = torch.zeros_like(cross)
-    missing = {*range(cross.size(1))}
-    for rank in sorted({*ranks.tolist()}):
-        near = (ranks <= rank).nonzero()[:, 0]
-        for allowed in (near, torch.cat([near, near + len(ranks)])):
-            inner, outer = square[allowed][:, allowed], cross[allowed]
-            solved = torch.linalg.solve(inner + RIDGE * torch.eye(len(allowed), dtype=inner.dtype), outer)
-            left = variance - (outer * solved).sum(0)
-            for target in [t for t in missing if left[t] < SUSPECT**2 * variance[t]]:
-                weights = _few(inner, outer[:, target], float(variance[target]))
-                if weights is not None:
-                    found[allowed, target] = weights
-                    missing.remove(target)
-    return found
-
-
-def _few(square: Tensor, cross: Tensor, variance: float) -> Tensor | None:
-    """Orthogonal matching pursuit until nothing is left; then features that can go are dropped. None if it takes too many.
-
-    Pati et al., Orthogonal Matching Pursuit, 1993.
-    """
-    chosen: list[int] = []
-    weights, left = cross.new_zeros(0), variance
-    while left > EXACT**2 * variance and len(chosen) < MOST_FEATURES:
-        unexplained = (cross - square[:, chosen] @ weights).abs()
-        unexplained[chosen] = 0
-        chosen.append(int(unexplained.argmax()))
-        weights, left = _regress(square, cross, variance, chosen)
-    if left > EXACT**2 * variance:
-        return None
-    for feature in [*chosen]:
-        fewer = [other for other in chosen if other != feature]
-        found, remains = _regress(square, cross, variance, fewer)
-        if remains <= EXACT**2 * variance:
-            chosen, weights = fewer, found
-    result = torch.zeros_like(cross)
-    result[chosen] = weights
-    return result
-
-
-def _regress(square: Tensor, cross: Tensor, variance: float, chosen: list[int]) -> tuple[Tensor, float]:
-    """Least squares on some features: their weights, and the variance that is left."""
-    weights = torch.linalg.solve(square[chosen][:, chosen], cross[chosen])
-    return weights, variance - float(cross[chosen] @ weights)

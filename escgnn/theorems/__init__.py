@@ -74,7 +74,7 @@ THEOREMS = {
         ),
         Theorem(
             "circulants",
-            "ESC-GNN cannot count 5-cycles: C15(1,4) and C15(1,6).",
+            "ESC-GNN cannot count 5-cycles, induced or not: C15(1,4) and C15(1,6).",
             encoding.whole_model_counterexample,
             erratum=True,
         ),

@@ -1,5 +1,6 @@
 """Using a trained network: predictions for graphs, and metrics on a dataset."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,6 +93,15 @@ def outputs(run: Run, graphs: GraphStore, batch_size: int = 256, workers: int = 
     answers = [torch.empty(0, out_channels(run.task))]
     graphs = with_positions(graphs, run.model.settings["positional"])
     loader = Loader(graphs, batch_size, transform=run.encoding, workers=workers)
+    skip, strange = run.model.skip, 0
     with torch.inference_mode():
-        answers += [run.model(batch.to(device)).float().cpu() for batch in loader]
+        for batch in loader:
+            answers.append(run.model(batch.to(device)).float().cpu())
+            if skip is not None:
+                strange += skip.unseen(run.model.tensors(batch))
+    if strange:
+        warnings.warn(
+            f"{strange} of {len(graphs)} graphs have shapes that no training graph had; count_skip may be wrong there",
+            stacklevel=3,
+        )
     return torch.cat(answers)

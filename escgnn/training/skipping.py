@@ -21,7 +21,7 @@ Term = tuple[str | int, ...]
 
 
 def fit_skip(network: ESCGNN, bundle: DatasetBundle, config: TrainConfig, scaling: Scaling) -> None:
-    """Fit the linear path on the training graphs; the validation graphs choose its ridge."""
+    """Fit the linear path on the training graphs; a formula must hold on the validation graphs, too."""
     assert network.skip is not None and config.encoding is not None
     encoding = config.encoding.build()
     parts = [next(word for word in name if word in encoding.parts or word == "clipped") for name in encoding.bins]

@@ -108,12 +108,9 @@ class ESCWL:
         proper = graph.arc >= 0
         label = np.empty(graph.csr.indices.size, np.int64)
         rows = join(*(_number_histograms(encoding.rows(graph)) for encoding in self.encodings))
-        back = np.empty_like(label)
-        two_by_two = graph.edge.argsort(kind="stable").reshape(-1, 2)  # the arcs (u, v) and (v, u) of each edge
-        back[two_by_two] = two_by_two[:, ::-1]
         # u stands in v's list, over the arc (v, u), and sends s_uv. Bins of `colour` are hashes that (u, v) and (v, u) do
         # not share one to one, so s_vu would not do.
-        label[back[graph.arc[proper]]] = rows[proper]
+        label[graph.reverse[graph.arc[proper]]] = rows[proper]
         nodes = [_number_histograms(encoding.node_rows(graph)) for encoding in self.encodings if encoding.nodes]
         return Nodes(graph.csr, graph.ptr, label), join(initial, *nodes)
 

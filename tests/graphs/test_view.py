@@ -92,6 +92,20 @@ def test_bad_edge_index_is_named(edge_index, num_nodes, message):
         graphs.from_edge_index(edge_index, num_nodes)
 
 
+@pytest.mark.parametrize("ptr", [[0, 7], [0, 2], [1, 3], [0, 2, 1, 3], [], [[0, 3]]])
+def test_ptr_must_rise_from_0_to_the_number_of_nodes(ptr):
+    with pytest.raises(ValueError, match=r"ptr: .* to the number of nodes, 3"):
+        graphs.from_edge_index([[0, 1], [1, 0]], 3, ptr=np.array(ptr, np.int64))
+
+
+@pytest.mark.parametrize("cut", [[0, 1, 3], [0, 1, 1, 3], [0, 0, 1, 3]])
+def test_ptr_must_not_cut_through_an_edge(cut):
+    with pytest.raises(ValueError, match="ptr: an edge of node 0 joins two"):
+        graphs.from_edge_index([[0, 1], [1, 0]], 3, ptr=np.array(cut))
+    whole = graphs.from_edge_index([[0, 1], [1, 0]], 3, ptr=np.array([0, 2, 2, 3]))
+    assert [member.num_nodes for member in whole.split()] == [2, 0, 1]
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint16, np.uint64])
 def test_any_integer_dtype_will_do(dtype):
     graph = graphs.from_edge_index(np.array(SQUARE, dtype), 4)

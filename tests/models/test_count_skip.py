@@ -6,7 +6,7 @@ from torch_geometric.data import Data
 from escgnn import datasets, graphs
 from escgnn.loader import Loader
 from escgnn.models import ESCGNN, CountSkip
-from escgnn.training import evaluate, fit, formulas, load_run, read_config
+from escgnn.training import evaluate, fit, formulas, load_run, predict, read_config
 from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
 
@@ -97,6 +97,23 @@ def test_where_there_is_no_formula_the_network_is_alone():
     assert skip.exact.tolist() == [True, False]
     assert skip.scale.tolist() == [1e-6, 1]
     assert skip.bias[1] == 0 and not skip.weight[:, 1::2].any()
+
+
+@pytest.mark.parametrize("parts", [("joint",), ("node", "joint"), ENCODING.parts])
+def test_what_is_almost_a_formula_is_none(parts):
+    """The noise is small enough for a search, and too large for an end: it must not run into features that repeat."""
+    generator = torch.Generator().manual_seed(0)
+    encoding = StructuralEncoding(2, parts=parts)
+    skip = CountSkip(encoding.num_bins, 1, "node")
+
+    def noisy(seed):
+        for batch in Loader(datasets.load("counting-random", count=60, seed=seed).graphs, 16, transform=encoding):
+            x = skip.features(batch)[:, encoding.bins.index(("joint", 1, 1))]
+            noise = torch.randn(len(x), generator=generator, dtype=torch.float64)
+            yield {**batch.to_dict(), "y": (x / 3 + 2e-5 * noise).unsqueeze(1)}
+
+    skip.fit(lambda: noisy(0), lambda: noisy(1))
+    assert not skip.exact.any() and not skip.weight.any()
 
 
 def test_a_formula_must_hold_on_validation_graphs():
@@ -202,3 +219,16 @@ def test_formulas_need_a_linear_path(tmp_path):
     fit(tiny.bundle(), tiny.change(epochs=1), tmp_path, progress=False)
     with pytest.raises(ValueError, match=r"was trained without model\.count_skip"):
         formulas(load_run(tmp_path))
+
+
+def test_graphs_with_bins_that_no_training_graph_had_are_reported(tmp_path):
+    """In sparse graphs no edge has three common neighbours that are a triangle."""
+    bundle = datasets.load("counting-random", count=60)
+    config = read_config(overrides=[*SETTINGS, "encoding.parts=degree,joint,edge,wedge", "epochs=1"], bundle=bundle)
+    fit(bundle, config, tmp_path, progress=False)
+    run = load_run(tmp_path)
+    new = {name for name, blind in zip(run.encoding.bins, run.model.skip.blind, strict=True) if blind}
+    assert ("wedge", "closed", 1, 1, 1, 1, 1, 1) in new and ("wedge", "open", 1, 1, 1, 2, 1, 1) not in new
+    assert not any(name[0] == "degree" for name in new)  # of which no formula has need
+    with pytest.warns(UserWarning, match="2 of 3 graphs have shapes that no training graph had"):
+        predict(run, [graphs.complete(7), graphs.cycle(5), graphs.complete(5)])
