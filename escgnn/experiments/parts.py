@@ -23,7 +23,7 @@ TABLE = Table(
     digits=3,
     note="The same short run of a GIN (6 layers of 64) in every row: differences count, not the numbers. Two hops.",
 )
-EPOCHS = {"smoke": 1, "hour": 180, "paper": 1000}  # 180 take a core some 15 minutes
+EPOCHS = {"smoke": 1, "hour": 100, "paper": 1000}  # 100 take a core about 10 minutes
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
