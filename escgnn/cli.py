@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer.core import TyperCommand
 
 from escgnn import __version__, terminal
 
@@ -44,19 +45,33 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
         raise typer.Exit
 
 
-@app.command()
+class EncodeCommand(TyperCommand):
+    """A command whose help names the parts, which the library knows; it is loaded for that help only."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        from escgnn.encoding import PARTS
+
+        (option,) = (param for param in self.params if param.name == "parts")
+        option.help = f"Histograms, by commas, out of {', '.join(PARTS)}."  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+@app.command(cls=EncodeCommand)
 def encode(
     source: Annotated[Path | None, Input] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Parquet file to write.")] = None,
-    hops: Annotated[int, typer.Option(help="Radius of the rooted subgraphs.")] = 2,
-    parts: Annotated[
-        str, typer.Option(help="Histograms, by commas; also: resistance, wedge, triangle, path.")
-    ] = "degree,node,joint,edge",
+    hops: Annotated[str, typer.Option(help="Radius of the rooted subgraphs, or several: 1,2,3.")] = "2",
+    parts: Annotated[str, typer.Option()] = "degree,node,joint,edge",
     subgraph: Annotated[str, typer.Option(help="union, or balls as the authors' code has it.")] = "union",
     max_degree: Annotated[int, typer.Option(help="Degrees from here on share a bin.")] = 32,
     resistance_width: Annotated[float, typer.Option(help="Width of a resistance bin.")] = 0.5,
     nodes: Annotated[bool, typer.Option("--nodes", help="Encode the tuples (v, v), too.")] = False,
     max_nodes: Annotated[int | None, typer.Option(help="Largest subgraph; beyond it the radius shrinks.")] = None,
+    walk_length: Annotated[int, typer.Option(help="Edges of the longest walks of the part walk.")] = 6,
+    cycle_length: Annotated[int, typer.Option(help="Nodes of the longest cycles of the part cycle, at most 8.")] = 8,
+    colour_rounds: Annotated[int, typer.Option(help="Rounds of 1-WL of the part colour.")] = 2,
+    colour_bins: Annotated[int, typer.Option(help="Number of hashed colours of the part colour.")] = 64,
     smiles: Smiles = None,
     strict: Strict = False,
     describe: Annotated[bool, typer.Option("--describe", help="Print the bins and stop.")] = False,
@@ -65,13 +80,17 @@ def encode(
     from escgnn.encoding import RootedEncoding
 
     encoding = RootedEncoding(
-        hops,
+        _radii(hops),
         tuple(part.strip() for part in parts.split(",")),
         subgraph=subgraph,
         max_degree=max_degree,
         resistance_width=resistance_width,
         nodes=nodes,
         max_nodes=max_nodes,
+        walk_length=walk_length,
+        cycle_length=cycle_length,
+        colour_rounds=colour_rounds,
+        colour_bins=colour_bins,
     )
     if describe:
         terminal.show_bins(encoding.bins)
@@ -83,6 +102,15 @@ def encode(
     with terminal.progress_bar(f"encoding {source.name}") as progress:
         summary = encode_file(source, output, encoding, smiles=smiles, strict=strict, progress=progress)
     terminal.show_summary(summary)
+
+
+def _radii(text: str) -> int | tuple[int, ...]:
+    """One radius, or several between commas."""
+    try:
+        first, *others = (int(word) for word in text.split(","))
+    except ValueError:
+        raise ValueError(f"hops: {text!r}; expected a number such as 2, or several such as 1,2,3") from None
+    return (first, *others) if others else first
 
 
 @app.command()
@@ -181,7 +209,10 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.
 
 
 def on_dataset(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with ``bundle`` given by a dataset's name and, for a user's own table, the options of `_load`."""
+    """The command with ``bundle`` given by a dataset's name and, for a user's own table, the options of `_load`.
+
+    Rows of the table that cannot be used are shown before it runs.
+    """
     loading = {
         name: option.replace(kind=option.KEYWORD_ONLY) for name, option in inspect.signature(_load).parameters.items()
     }
@@ -193,7 +224,9 @@ def on_dataset(command: Callable[..., None]) -> Callable[..., None]:
     options = [*first, *(option for name, option in loading.items() if name != "dataset")]
 
     def run(**given: Any) -> None:
-        command(bundle=_load(**{name: given.pop(name) for name in loading}), **given)
+        bundle = _load(**{name: given.pop(name) for name in loading})
+        terminal.show_rejected(bundle.rejected)
+        command(bundle=bundle, **given)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
@@ -225,13 +258,12 @@ def train(
     config: Config = None,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
-    devices: Annotated[int, typer.Option(help="Processes or GPUs that share every batch.")] = 1,
+    devices: Annotated[int | None, typer.Option(help="Processes or GPUs that share every batch.")] = None,
 ) -> None:
     """Train on a benchmark or on your own table; the run folder holds all there is to know."""
     from escgnn import training
 
-    terminal.show_rejected(bundle.rejected)
-    overrides = [*(settings or ()), *([f"devices={devices}"] if devices > 1 else [])]
+    overrides = [*(settings or ()), *([] if devices is None else [f"devices={devices}"])]
     chosen = training.read_config(config, overrides, bundle=bundle)
     if bundle.folds:
         terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
@@ -245,12 +277,17 @@ def predict(
     source: Annotated[Path, Input],
     output: Annotated[Path, typer.Option("-o", "--output", help="CSV or Parquet file to write.")],
     smiles: Smiles = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes that read molecules; worth it from some ten thousand rows.")
+    ] = 0,
 ) -> None:
     """Predict for every row of a file with a trained network; bad rows are kept and say why."""
     from escgnn import training
 
     with terminal.progress_bar(f"predicting for {source.name}") as progress:
-        summary = training.predict_file(training.load_run(run), source, output, smiles=smiles, progress=progress)
+        summary = training.predict_file(
+            training.load_run(run), source, output, smiles=smiles, workers=workers, progress=progress
+        )
     terminal.show_predictions(summary)
 
 
@@ -260,11 +297,15 @@ def evaluate(
     run: RunFolder,
     bundle: Any,
     part: Annotated[str, typer.Option(help="train, validation or test.")] = "test",
+    fold: Annotated[int | None, typer.Option(help="Fold of a cross-validation, from 0.")] = None,
 ) -> None:
     """Judge a trained network on a dataset."""
     from escgnn import training
 
-    terminal.show_metrics(training.evaluate(training.load_run(run), bundle, part))
+    if bundle.folds and fold is None:
+        raise typer.BadParameter(f"{bundle.name} is judged by {len(bundle.folds)} folds; choose one with --fold")
+    chosen = bundle if fold is None else bundle.fold(fold)
+    terminal.show_metrics(training.evaluate(training.load_run(run), chosen, part))
 
 
 @app.command()

@@ -37,7 +37,7 @@ def progress_bar(title: str) -> Iterator["Progress"]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(escape(title), total=None)
         yield lambda read, total: bar.update(task, completed=read, total=total)
 
 
@@ -68,13 +68,14 @@ def show_summary(summary: "Summary", pattern: str | None = None) -> None:
 def show_verdict(verdict: "Verdict") -> None:
     """A statement, its outcome, and what was seen."""
     colour = {"holds": "green", "holds with a correction": "yellow", "fails": "red"}[verdict.finding.outcome]
-    head = f"[bold]{verdict.theorem.label}[/]  [{colour}]{verdict.finding.outcome}[/]  [dim]{verdict.seconds:.1f} s[/]"
+    label, statement, text = map(escape, (verdict.theorem.label, verdict.theorem.statement, verdict.finding.text))
+    head = f"[bold]{label}[/]  [{colour}]{verdict.finding.outcome}[/]  [dim]{verdict.seconds:.1f} s[/]"
     console.print(head, highlight=False)
-    console.print(f"  [italic]{verdict.theorem.statement}[/]\n  {verdict.finding.text}\n", highlight=False)
+    console.print(f"  [italic]{statement}[/]\n  {text}\n", highlight=False)
     if verdict.finding.table:
-        shown = Table(*verdict.finding.table.head, box=None)
+        shown = Table(*map(escape, verdict.finding.table.head), box=None)
         for row in verdict.finding.table.rows:
-            shown.add_row(*row)
+            shown.add_row(*map(escape, row))
         console.print(shown, "")
 
 
@@ -111,8 +112,9 @@ def show_verification(found: "Verification") -> None:
     files = Table("file", "sha256", "", box=None, pad_edge=False)
     for check in found.files:
         state = "[green]good[/]" if check.good else "[red]missing[/]" if check.sha256 is None else "[red]refused[/]"
-        files.add_row(check.path, (check.sha256 or "-")[:16], state if check.sha256 or not check.good else "optional")
-    console.print(f"[bold]{found.name}[/] in {found.folder or 'no folder'}", highlight=False)
+        state = state if check.sha256 or not check.good else "optional"
+        files.add_row(escape(check.path), (check.sha256 or "-")[:16], state)
+    console.print(f"[bold]{escape(found.name)}[/] in {escape(str(found.folder or 'no folder'))}", highlight=False)
     console.print(files)
     if found.statistics is None:
         console.print("[red]not loaded[/]: files are missing or are not what they should be")
@@ -123,7 +125,7 @@ def show_verification(found: "Verification") -> None:
     console.print(sizes)
     targets = Table("target", "mean", "standard deviation", box=None, pad_edge=False)
     for name, moments in found.statistics.targets.items():
-        targets.add_row(name, f"{moments.mean:.6g}", f"{moments.std:.6g}")
+        targets.add_row(escape(name), f"{moments.mean:.6g}", f"{moments.std:.6g}")
     if targets.row_count:
         console.print(targets)
 
@@ -163,7 +165,7 @@ def show_metrics(metrics: "Mapping[str, float | None]") -> None:
     """Metrics by name."""
     table = Table("metric", "value", box=None, pad_edge=False)
     for name, value in metrics.items():
-        table.add_row(name, "undefined" if value is None else f"{value:.5g}")
+        table.add_row(escape(name), "undefined" if value is None else f"{value:.5g}")
     console.print(table)
 
 
@@ -174,7 +176,7 @@ def show_result(result: "Result", folder: "Path") -> None:
     table = Table("metric", "validation", "test", box=None, pad_edge=False)
     for name, value in result.validation.items():
         numbers = (value, result.test.get(name))
-        table.add_row(name, *("undefined" if number is None else f"{number:.5g}" for number in numbers))
+        table.add_row(escape(name), *("undefined" if number is None else f"{number:.5g}" for number in numbers))
     console.print(table)
     _tell(f"written to {folder}")
 
@@ -209,7 +211,7 @@ def show_trial(trial: "Trial") -> None:
     """One trial of a search."""
     outcome = f"[red]{escape(trial.error)}[/]" if trial.value is None else f"{trial.value:.5g}"
     outcome += " [yellow]pruned[/]" if trial.state == "pruned" else ""
-    settings = ", ".join(f"{name}={value}" for name, value in trial.settings.items())
+    settings = escape(", ".join(f"{name}={value}" for name, value in trial.settings.items()))
     console.print(f"trial {trial.number}: {outcome}  [dim]{settings}[/]", highlight=False)
 
 
@@ -223,13 +225,13 @@ def show_best(result: "TuneResult") -> None:
 
 def show_record(record: "Record", number: int, total: int) -> None:
     """What a run of an experiment came to."""
-    about = f"{number}/{total} {record.row} {record.variant} seed {record.seed}, {record.seconds:,.0f} s"
+    about = escape(f"{number}/{total} {record.row} {record.variant} seed {record.seed}, {record.seconds:,.0f} s")
     if record.error is not None:
-        console.print(f"{about}: [red]failed[/]: {record.error}", highlight=False)
+        console.print(f"{about}: [red]failed[/]: {escape(record.error)}", highlight=False)
         return
     for label, values in record.values.items():
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in values.items() if value is not None)
-        console.print(f"{about}: {label}: {numbers}", highlight=False, soft_wrap=True)
+        console.print(f"{about}: {escape(f'{label}: {numbers}')}", highlight=False, soft_wrap=True)
 
 
 def show_report(report: "Report") -> None:

@@ -3,9 +3,13 @@
 import re
 import subprocess
 import sys
+from inspect import signature
 
 import pyarrow.parquet as pq
 import pytest
+
+from escgnn import datasets, training
+from escgnn.encoding import PARTS, RootedEncoding
 
 
 @pytest.fixture
@@ -48,6 +52,29 @@ def test_encode_molecules(escgnn, tmp_path):
     table = pq.read_table(tmp_path / "m.parquet")
     assert table.num_rows == 2 * (2 + 6) + 3 + 6
     assert b"hops=3, parts=('edge', 'resistance')" in table.schema.metadata[b"encoding"]
+
+
+def test_encode_takes_every_option_of_the_library(escgnn, tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\n")
+    lengths = ["--walk-length", "3", "--cycle-length", "4", "--colour-rounds", "1", "--colour-bins", "5"]
+    escgnn("encode", "in.g6", "-o", "out.parquet", "--hops", "1, 2", "--parts", "walk,cycle,colour", *lengths)
+    expected = RootedEncoding(
+        (1, 2), ("walk", "cycle", "colour"), walk_length=3, cycle_length=4, colour_rounds=1, colour_bins=5
+    )
+    metadata = pq.read_table(tmp_path / "out.parquet").schema.metadata
+    assert metadata[b"encoding"].decode() == repr(expected)
+    offered = {name.lstrip("-").replace("-", "_") for name in re.findall(r"--[a-z-]+", escgnn("encode", "--help"))}
+    assert offered > {*signature(RootedEncoding).parameters}
+
+
+def test_help_names_every_part(escgnn):
+    assert {*PARTS} <= {*re.findall(r"\w+", escgnn("encode", "--help"))}
+
+
+def test_the_defaults_of_encode_are_those_of_the_library(escgnn, tmp_path):
+    (tmp_path / "in.g6").write_text("Bw\n")
+    escgnn("encode", "in.g6", "-o", "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").schema.metadata[b"encoding"].decode() == repr(RootedEncoding())
 
 
 def test_describe_prints_the_bins(escgnn):
@@ -95,18 +122,34 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     (tmp_path / "new.csv").write_text("name,smiles\na,CCCO\nb,oops(\nc,CC\n")
     small = ["--set", "model.hidden=8", "--set", "model.layers=2", "--set", "early_stopping=null"]
     own = ["--targets", "length", "--split", "random"]
-    printed = escgnn("train", "my.csv", "-o", "run", *own, *small, "--set", "epochs=2")
-    assert "line 32 left out" in printed
+    (tmp_path / "two.yaml").write_text("devices: 2\n")
+    one = ["--config", "two.yaml", "--devices", "1"]
+    printed = escgnn("train", "my.csv", "-o", "run", *own, *small, *one, "--set", "epochs=2")
+    assert printed.count("line 32 left out") == 1
+    assert "devices: 1" in (tmp_path / "run" / "config.yaml").read_text(), "the option beats the file"
     escgnn("train", "my.csv", "-o", "run", *own, *small, "--set", "epochs=3", "--resume")
     assert (tmp_path / "run" / "metrics.csv").read_text().count("\n") == 4
-    assert "mae" in escgnn("evaluate", "run", "my.csv", *own)
-    assert "2 of 3 rows predicted" in escgnn("predict", "run", "new.csv", "-o", "out.csv")
+    printed = escgnn("evaluate", "run", "my.csv", *own)
+    assert "mae" in printed and "line 32 left out" in printed
+    assert "2 of 3 rows predicted" in escgnn("predict", "run", "new.csv", "-o", "out.csv", "--workers", "1")
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
     assert [line.split(",")[-1].strip('"') == "ok" for line in lines[1:]] == [True, False, True]
     printed = escgnn("export", "run", "-o", "model.onnx")
     assert "int64 (2, edges)" in printed and "written to model.onnx" in printed
     assert (tmp_path / "model.onnx").stat().st_size > 1000
+
+
+def test_a_fold_is_judged(escgnn, tmp_path, monkeypatch):
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    bundle = datasets.load("csl")
+    small = training.read_config(overrides=["model.hidden=8", "model.layers=1", "epochs=1"], bundle=bundle)
+    result = training.fit(bundle.fold(1), small, tmp_path / "fold1", progress=False)
+    printed = escgnn("evaluate", "fold1", "csl", "--fold", "1")
+    assert f"{result.test['accuracy']:.5g}" in printed.split()
+    message = escgnn("evaluate", "fold1", "csl", check=False)
+    assert "csl is judged by 5 folds; choose one with --fold" in " ".join(message.split())
+    assert "csl has 5 folds, counted from 0" in escgnn("evaluate", "fold1", "csl", "--fold", "5", check=False)
 
 
 def test_classes_and_many_bad_rows(escgnn, tmp_path, monkeypatch):
@@ -127,10 +170,12 @@ def test_classes_and_many_bad_rows(escgnn, tmp_path, monkeypatch):
 
 def test_tune(escgnn, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join(f"{'C' * n},{n}" for n in range(1, 21)) + "\n")
+    rows = [*(f"{'C' * n},{n}" for n in range(1, 21)), "C(,1"]
+    (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join(rows) + "\n")
     own = ["--targets", "length", "--split", "random", "--set", "epochs=1", "--set", "early_stopping=null"]
     printed = escgnn("tune", "my.csv", "-o", "search", "--trials", "2", *own)
     assert re.search(r"trial 0: [\d.]+  hops=", printed) and "best mae by validation" in printed
+    assert "line 22 left out" in printed
     assert "best" in escgnn("tune", "my.csv", "-o", "search", "--trials", "3", "--no-prune", *own)
     assert (tmp_path / "search" / "best.yaml").exists()
 
@@ -143,6 +188,7 @@ def test_tune(escgnn, tmp_path, monkeypatch):
         (["encode", "in.g6", "-o", "out.csv"], "out.csv: encodings are lists"),
         (["encode", "in.g6", "-o", "out.parquet", "--parts", "edges"], "parts: unknown part 'edges'"),
         (["encode", "in.g6", "-o", "out.parquet", "--hops", "0"], "hops: 0"),
+        (["encode", "in.g6", "-o", "out.parquet", "--hops", "1,two"], "hops: '1,two'; expected a number such as 2"),
         (["encode", "in.g6", "-o", "out.parquet", "--strict"], "in.g6: line 2: graph6"),
         (["encode", "in.xyz", "-o", "out.parquet"], "in.xyz: files with the extension '.xyz' are not read"),
         (["encode", "in.g6"], "-o OUT.parquet"),

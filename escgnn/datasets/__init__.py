@@ -13,9 +13,11 @@ from escgnn.datasets.inventory import FileCheck, Listing, Verification, listing,
 from escgnn.datasets.loading import load
 from escgnn.datasets.molecules import Molecules, read_smiles, smiles_to_graph
 from escgnn.datasets.raw import DatasetError
+from escgnn.datasets.registry import BREC_CATEGORIES
 from escgnn.datasets.statistics import SizeRow, SubstructureRow, size_table, substructure_table
 
 __all__ = [
+    "BREC_CATEGORIES",
     "DatasetBundle",
     "DatasetError",
     "Feature",

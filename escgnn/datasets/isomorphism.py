@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from escgnn.datasets.bundle import DatasetBundle, Feature, Split
 from escgnn.datasets.raw import DatasetError, Raw
 from escgnn.datasets.reading import categorical, damage_named, from_members, from_undirected, read_npz
-from escgnn.datasets.registry import BREC_PARTS
+from escgnn.datasets.registry import BREC_CATEGORIES
 from escgnn.datasets.splits import block_folds, stratified_folds
 from escgnn.graphs import circulant, permute
 from escgnn.graphs.graph6 import decode
@@ -18,15 +18,6 @@ from escgnn.graphs.graph6 import decode
 EXP_FOLDS = 10
 CSL_SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 CSL_NODES, CSL_COPIES, CSL_FOLDS = 41, 15, 5
-BREC_CATEGORIES = {
-    "basic": "Basic",
-    "regular": "Regular(simple)",
-    "str": "Regular(strongly)",
-    "extension": "Extension",
-    "cfi": "CFI",
-    "4vtx": "4-Vertex_Condition",
-    "dr": "Distance_Regular",
-}
 
 
 def exp(raw: Raw) -> DatasetBundle:
@@ -99,12 +90,12 @@ def sr25(raw: Raw) -> DatasetBundle:
 def brec(raw: Raw) -> DatasetBundle:
     """400 pairs of graphs in seven categories, in the order of the benchmark; graphs 2i and 2i + 1 are pair i."""
     members, categories = [], []
-    for part in BREC_PARTS:
+    for part, category in BREC_CATEGORIES.items():
         path = raw.paths[f"{part}.npy"]
         with damage_named(path):
             lines = np.load(path, allow_pickle=False).ravel().tolist()
             members += [decode(line) for line in lines]
-            categories += [BREC_CATEGORIES[part]] * (len(lines) // 2)
+            categories += [category] * (len(lines) // 2)
     graphs = from_members(members)
     return DatasetBundle(
         raw.entry.name, graphs, raw.entry.task, pairs=_couples(len(graphs)), categories=tuple(categories)

@@ -11,6 +11,7 @@ from escgnn.datasets.bundle import Feature
 from escgnn.datasets.reading import from_undirected
 from escgnn.files import Rejected
 from escgnn.files.chunks import rejected as shortened
+from escgnn.files.smiles import chemistry, parse
 from escgnn.store import GraphStore
 
 FeatureSet = Literal["ogb", "zinc"]
@@ -54,7 +55,7 @@ def smiles_to_graph(smiles: str, features: FeatureSet = "ogb") -> MoleculeArrays
     """Atoms and bonds of one molecule; hydrogens leave no node unless RDKit keeps them.
 
     Args:
-        smiles: The molecule.
+        smiles: The molecule; what follows a space is taken for a name.
         features: ``"ogb"``: 9 atom and 3 bond columns, as OGB's ``smiles2graph`` has them. ``"zinc"``: one column each,
             28 atom types and bond types 1 to 3 of a Kekule form, which in fused rings depends on the RDKit version.
 
@@ -115,36 +116,14 @@ def reader(features: FeatureSet) -> Callable[[str], MoleculeArrays]:
             Chem.Kekulize(molecule, clearAromaticFlags=True)
 
     def read(text: str) -> MoleculeArrays:
-        smiles = text.strip()
-        if not smiles:
-            raise ValueError("the SMILES is empty")
-        if not smiles.split(maxsplit=1)[0].isascii():  # RDKit would read past such letters, and find another molecule
-            raise ValueError("not a SMILES string: it has letters outside ASCII")
-        with rdBase.BlockLogs():  # the report tells, not standard error
-            molecule = Chem.MolFromSmiles(smiles)
-            if molecule is None:
-                unchecked = Chem.MolFromSmiles(smiles, sanitize=False)
-                problems = Chem.DetectChemistryProblems(unchecked) if unchecked is not None else ()
-                raise ValueError(problems[0].Message() if problems else "not a SMILES string")
-            if features == "zinc":
+        molecule = parse(text)
+        if features == "zinc":
+            with rdBase.BlockLogs():
                 kekulize(molecule)
                 molecule = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
         return arrays(molecule, features)
 
     return read
-
-
-def chemistry() -> tuple[Any, Any]:
-    """RDKit's modules ``Chem`` and ``rdBase``.
-
-    Raises:
-        ImportError: RDKit is not installed.
-    """
-    try:
-        from rdkit import Chem, rdBase
-    except ImportError:
-        raise ImportError("reading molecules needs RDKit: pip install 'escgnn[chem]'") from None
-    return Chem, rdBase
 
 
 def arrays(molecule: Any, features: FeatureSet) -> MoleculeArrays:

@@ -13,10 +13,11 @@ import pyarrow.csv
 from numpy.typing import ArrayLike, NDArray
 
 from escgnn.datasets.bundle import DatasetBundle, Feature
-from escgnn.datasets.molecules import BOND_TYPE, chemistry
+from escgnn.datasets.molecules import BOND_TYPE
 from escgnn.datasets.raw import Raw
 from escgnn.datasets.reading import categorical, damage_named, from_undirected, read_npz
 from escgnn.datasets.splits import random_split
+from escgnn.files.smiles import chemistry
 from escgnn.metrics import Task
 
 Energies = Literal["total", "atomisation"]

@@ -59,7 +59,7 @@ def from_undirected(
     Raises:
         ValueError: The arrays do not fit together.
     """
-    pairs = np.asarray(edges, np.int32)
+    pairs = np.asarray(edges)  # in the size they have, so that none wraps before it is checked
     return GraphStore(
         np.asarray(num_nodes, np.int64),
         2 * np.asarray(num_edges, np.int64),

@@ -18,7 +18,15 @@ TU = "https://www.chrsmrrs.com/graphkerneldatasets"
 MOLNET = "https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/molnet_publish"
 FIGSHARE = "https://ndownloader.figshare.com/files"
 
-BREC_PARTS = ("basic", "regular", "str", "extension", "cfi", "4vtx", "dr")
+BREC_CATEGORIES = {  # by the name of their file
+    "basic": "Basic",
+    "regular": "Regular(simple)",
+    "str": "Regular(strongly)",
+    "extension": "Extension",
+    "cfi": "CFI",
+    "4vtx": "4-Vertex_Condition",
+    "dr": "Distance_Regular",
+}
 QM9_TARGETS = ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "u0", "u298", "h298", "g298", "cv")
 
 COUNTING = Task("node", "regression", "norm-mae", "min", TARGETS)
@@ -189,7 +197,7 @@ ENTRIES = {
             task=PAIRS,
             size=Size(800, 34.755, 143.440),
             source="Wang and Zhang 2024, GraphPKU/BREC",
-            files=_files("brec", *(f"{part}.npy" for part in BREC_PARTS), home=BREC),
+            files=_files("brec", *(f"{part}.npy" for part in BREC_CATEGORIES), home=BREC),
         ),
         _zinc("zinc-12k", "zinc12k.npz", Size(12000, 23.155, 24.915)),
         _zinc("zinc-250k", "zinc250k.npz", Size(249455, 23.151, 24.902)),

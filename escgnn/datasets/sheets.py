@@ -2,7 +2,7 @@
 
 import gzip
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +11,7 @@ import pyarrow.parquet as pq
 from escgnn.datasets.reading import damage_named
 from escgnn.files import Rejected
 from escgnn.files.chunks import rejected
-from escgnn.files.sources import LONGEST_RECORD, Row, csv_rows
-
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+from escgnn.files.sources import DELIMITERS, LONGEST_RECORD, Row, csv_rows, extension, find_column
 
 
 @dataclass(frozen=True)
@@ -33,11 +31,6 @@ class Sheet:
     rejected: list[Rejected]
 
 
-def extension(path: Path) -> str:
-    """The extension that says what a file holds, without .gz."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
 def read_sheet(path: Path, columns: Sequence[str]) -> Sheet:
     """These columns of a .csv, .tsv or .parquet file; a name may differ in upper and lower case.
 
@@ -47,28 +40,19 @@ def read_sheet(path: Path, columns: Sequence[str]) -> Sheet:
     columns = list(dict.fromkeys(columns))
     sheet = Sheet([], [], {name: [] for name in columns}, [])
     with damage_named(path):
-        header, rows = _parquet(path) if extension(path) == ".parquet" else _text(path)
-        places = [_find(name, header, path) for name in columns]
-        for record, row in enumerate(rows):
+        read = _parquet if extension(path) == ".parquet" else _text
+        for record, row in enumerate(read(path, columns)):
             if row.trouble:
                 sheet.rejected.append(rejected(row.line, row.text, row.trouble))
                 continue
             sheet.records.append(record)
             sheet.lines.append(row.line)
-            for name, place in zip(columns, places, strict=True):
-                sheet.cells[name].append(row.cells[place])
+            for name, cell in zip(columns, row.cells, strict=True):
+                sheet.cells[name].append(cell)
     return sheet
 
 
-def _find(name: str, header: Sequence[str], path: Path) -> int:
-    matches = [i for i, column in enumerate(header) if column == name]
-    matches = matches or [i for i, column in enumerate(header) if column.lower() == name.lower()]
-    if len(matches) != 1:
-        raise LookupError(f"column {name!r} is not there once; the columns are {', '.join(header):.300}")
-    return matches[0]
-
-
-def _text(path: Path) -> tuple[list[str], Iterator[Row]]:
+def _text(path: Path, columns: Sequence[str]) -> Iterator[Row]:
     if extension(path) not in DELIMITERS:
         raise LookupError(f"tables are read from {', '.join(DELIMITERS)} and .parquet")
     delimiter = DELIMITERS[extension(path)]
@@ -77,11 +61,17 @@ def _text(path: Path) -> tuple[list[str], Iterator[Row]]:
         content = gzip.decompress(content)
     lines = enumerate(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", "surrogateescape", newline="\n"), 1)
     header = next(csv_rows([next(lines, (1, ""))], delimiter, 0), Row(1, "", [])).cells
-    return header, csv_rows(lines, delimiter, len(header), LONGEST_RECORD)
+    places = [find_column(header, name) for name in columns]
+    for row in csv_rows(lines, delimiter, len(header), LONGEST_RECORD):
+        yield row if row.trouble else row._replace(cells=[row.cells[place] for place in places])
 
 
-def _parquet(path: Path) -> tuple[list[str], Iterable[Row]]:
-    table = pq.read_table(path)
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    cells = (["" if cell is None else str(cell).strip() for cell in row] for row in rows)
-    return table.column_names, (Row(line, ",".join(row), row) for line, row in enumerate(cells, 1))
+def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
+    with pq.ParquetFile(path) as file:
+        header = file.schema_arrow.names
+        names = [header[find_column(header, name)] for name in columns]
+        table = file.read([*dict.fromkeys(names)])
+    rows = zip(*(table.column(name).to_pylist() for name in names), strict=True)
+    for line, row in enumerate(rows, 1):
+        cells = ["" if cell is None else str(cell).strip() for cell in row]
+        yield Row(line, ",".join(cells), cells)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from escgnn.datasets.bundle import Index, Split
+from escgnn.files.smiles import parse
 
 FRACTIONS = (0.8, 0.1, 0.1)
 PARTS = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2}
@@ -72,12 +73,11 @@ def scaffold_split(smiles: Sequence[str], fractions: Sequence[float] = FRACTIONS
     Groups are ordered by size, the largest first, and equal ones by their first molecule. Each goes to training if it
     fits there whole, else to validation if it fits, else to the test molecules. Molecules without a ring are one group.
     """
-    from rdkit import Chem
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     groups = defaultdict(list)
     for row, text in enumerate(smiles):
-        scaffold = MurckoScaffoldSmiles(mol=Chem.MolFromSmiles(text), includeChirality=False)  # type: ignore[no-untyped-call]
+        scaffold = MurckoScaffoldSmiles(mol=parse(text), includeChirality=False)  # type: ignore[no-untyped-call]
         groups[scaffold].append(row)
     room = [int(fraction * len(smiles) + 1e-9) for fraction in fractions[:2]] + [len(smiles)]
     parts: list[list[int]] = [[], [], []]

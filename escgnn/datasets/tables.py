@@ -17,11 +17,11 @@ from escgnn.datasets.cache import cached
 from escgnn.datasets.molecules import FEATURES, FeatureSet, pack, reader
 from escgnn.datasets.raw import DatasetError, digest
 from escgnn.datasets.reading import from_members
-from escgnn.datasets.sheets import Sheet, extension, read_sheet
+from escgnn.datasets.sheets import Sheet, read_sheet
 from escgnn.datasets.splits import FRACTIONS, labelled_split, random_split, scaffold_split
 from escgnn.files import GraphFile, Rejected
 from escgnn.files.chunks import rejected as shortened
-from escgnn.files.sources import TextSource
+from escgnn.files.sources import TextSource, extension
 from escgnn.metrics import Direction, Kind, Task
 from escgnn.store import GraphStore
 
@@ -31,7 +31,8 @@ METRICS: dict[Kind, tuple[str, Direction]] = {
     "multiclass": ("accuracy", "max"),
     "multilabel": ("rocauc", "max"),
 }
-PARSER = 2  # its version; what an earlier one made is made again
+LARGEST = float(np.finfo(np.float32).max)  # target
+PARSER = 3  # its version; what an earlier one made is made again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,9 +204,14 @@ def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Ta
     for place, (name, cells) in enumerate(zip(options.targets, columns, strict=True)):
         for row, cell in enumerate(cells):
             try:
-                y[row, place] = float(cell) if cell else math.nan
+                value = float(cell) if cell else math.nan
             except ValueError:
                 problems[row] = f"{name}: {cell[:30]!r} is not a number"
+                continue
+            if abs(value) > LARGEST:
+                problems[row] = f"{name}: {cell[:30]!r} is not a finite number"
+            else:
+                y[row, place] = value
     for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
         problems.setdefault(row, "no target has a value")
     kind = options.kind or _guess(y)
@@ -226,11 +232,12 @@ def _guess(y: NDArray[np.float32]) -> Kind:
 
 
 def _natural(name: str) -> tuple[float, str]:
-    """Numbers in their order, then other names."""
+    """Numbers in their order, then other names, such as nan."""
     try:
-        return float(name), name
+        number = float(name)
     except ValueError:
         return math.inf, name
+    return number if math.isfinite(number) else math.inf, name
 
 
 def _split(members: list[Member], options: TableOptions, is_molecule: bool) -> Split:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from escgnn.files.chunks import Chunk, Member, Rejected, pack, rejected
 from escgnn.files.edge_lists import COLUMNS, edge_chunks, parquet_rows, text_rows
-from escgnn.files.smiles import smiles_reader
-from escgnn.files.sources import ParquetSource, TextSource
+from escgnn.files.smiles import chemistry, heavy_atoms
+from escgnn.files.sources import DELIMITERS, ParquetSource, TextSource, extension, find_column
 from escgnn.graphs.graph6 import decode
 
 FORMATS = {
@@ -18,8 +18,6 @@ FORMATS = {
     **dict.fromkeys((".smi", ".smiles", ".txt"), "smiles"),
     **dict.fromkeys((".csv", ".tsv", ".parquet"), "table"),
 }
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
-MOST_NODES = 2**31 - 1  # of one graph view
 
 
 class GraphFile:
@@ -78,12 +76,10 @@ class GraphFile:
         self.total_bytes = self.path.stat().st_size
         if not self.total_bytes:
             raise ValueError(f"{self.path} is empty: it holds no graphs")
-        extension = _extension(self.path)
-        self.format = FORMATS[extension]
+        kind = _checked_extension(self.path)
+        self.format = FORMATS[kind]
         self._source = (
-            ParquetSource(self.path)
-            if extension == ".parquet"
-            else TextSource(self.path, DELIMITERS.get(extension, ""))
+            ParquetSource(self.path) if kind == ".parquet" else TextSource(self.path, DELIMITERS.get(kind, ""))
         )
         self._columns: list[str] = []
         if self.format == "table":
@@ -91,7 +87,9 @@ class GraphFile:
             self.format = "edges" if len(self._columns) == len(COLUMNS) else "smiles"
         elif smiles is not None:
             raise ValueError(f"smiles: {smiles!r}, but {self.path} is no table with columns")
-        self._read = smiles_reader() if self.format == "smiles" else _read_graph6
+        if self.format == "smiles":
+            chemistry()  # complains at once if RDKit is not there
+        self._read = heavy_atoms if self.format == "smiles" else _read_graph6
 
     @property
     def bytes_read(self) -> int:
@@ -135,16 +133,16 @@ class GraphFile:
             self.on_reject(row)
 
 
-def _extension(path: Path) -> str:
-    """The extension that says what the file holds, without .gz."""
-    unpacked = Path(path.name.lower().removesuffix(".gz"))
-    packed_table = unpacked.suffix == ".parquet" and path.suffix.lower() == ".gz"  # Parquet compresses by itself
-    if unpacked.suffix not in FORMATS or packed_table:
+def _checked_extension(path: Path) -> str:
+    """The extension that says what the file holds, if it is one that is read."""
+    kind = extension(path)
+    packed_table = kind == ".parquet" and path.suffix.lower() == ".gz"  # Parquet compresses by itself
+    if kind not in FORMATS or packed_table:
         raise ValueError(
             f"{path}: files with the extension {path.suffix!r} are not read; expected {', '.join(FORMATS)}, "
             "or .gz after any of these but the last"
         )
-    return unpacked.suffix
+    return kind
 
 
 def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> list[str]:
@@ -152,14 +150,12 @@ def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> lis
     if not source.columns:
         raise ValueError(f"{source.path} holds no graphs: it has no columns")
     is_edge_list = smiles is None and {*COLUMNS} <= {name.lower() for name in source.columns}
-    found: list[str] = []
-    for wanted in COLUMNS if is_edge_list else (smiles or "smiles",):
-        exact = [name for name in source.columns if name == wanted]
-        matches = exact or [name for name in source.columns if name.lower() == wanted.lower()]
-        if len(matches) != 1:
-            columns, expected = ", ".join(source.columns), smiles or f"{', '.join(COLUMNS)}, or smiles"
-            raise ValueError(f"{source.path}: the columns are {columns:.200}; expected {expected}, each once")
-        found += matches
+    wanted = COLUMNS if is_edge_list else (smiles or "smiles",)
+    try:
+        found = [source.columns[find_column(source.columns, name)] for name in wanted]
+    except LookupError:
+        columns, expected = ", ".join(source.columns), smiles or f"{', '.join(COLUMNS)}, or smiles"
+        raise ValueError(f"{source.path}: the columns are {columns:.200}; expected {expected}, each once") from None
     if isinstance(source, ParquetSource):
         for name in found:
             source.check_type(name, integers=is_edge_list, text=name == found[0])
@@ -168,6 +164,4 @@ def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> lis
 
 def _read_graph6(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     num_nodes, edges = decode(text)
-    if num_nodes > MOST_NODES:
-        raise ValueError(f"graph6: {num_nodes} nodes; at most {MOST_NODES} fit")
     return np.arange(num_nodes), edges

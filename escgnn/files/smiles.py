@@ -1,18 +1,13 @@
 """SMILES: a molecule as one line of text; its graph has the heavy atoms as nodes and the bonds as edges."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def smiles_reader() -> Callable[[str], tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """A function that turns SMILES into the atoms' numbers and the bonds ``(m, 2)`` between them, from 0.
-
-    What follows a space is taken for a name. Hydrogen leaves no node, not even as an isotope.
-
-    >>> smiles_reader()("CO methanol")
-    (array([0, 1]), array([[0, 1]]))
+def chemistry() -> tuple[Any, Any]:
+    """RDKit's modules ``Chem`` and ``rdBase``.
 
     Raises:
         ImportError: RDKit is not installed.
@@ -20,30 +15,50 @@ def smiles_reader() -> Callable[[str], tuple[NDArray[np.int64], NDArray[np.int64
     try:
         from rdkit import Chem, rdBase
     except ImportError:
-        raise ImportError("reading SMILES needs RDKit: pip install 'escgnn[chem]'") from None
+        raise ImportError("reading molecules needs RDKit: pip install 'escgnn[chem]'") from None
+    return Chem, rdBase
 
-    def read(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        if not text.strip():
-            raise ValueError("the SMILES is empty")
-        smiles = text.split(maxsplit=1)[0]
-        if not smiles.isascii():  # RDKit would read past such letters, and find another molecule
-            raise ValueError("not a SMILES string: it has letters outside ASCII")
-        with rdBase.BlockLogs():  # the reject tells, not standard error
-            molecule = Chem.MolFromSmiles(smiles)
-            if molecule is None:
-                raise ValueError(problem(smiles))
-        bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
-        atoms, edges = np.arange(molecule.GetNumAtoms()), np.array(bonds, np.int64).reshape(-1, 2)
-        if molecule.GetNumHeavyAtoms() == atoms.size:
-            return atoms, edges
-        heavy = np.array([atom.GetAtomicNum() != 1 for atom in molecule.GetAtoms()])
-        if not heavy.any():
-            raise ValueError("the molecule has no heavy atoms")
-        return atoms[heavy], (np.cumsum(heavy) - 1)[edges[heavy[edges].all(axis=1)]]
 
-    def problem(smiles: str) -> str:
-        unchecked = Chem.MolFromSmiles(smiles, sanitize=False)
-        problems = Chem.DetectChemistryProblems(unchecked) if unchecked is not None else ()
-        return problems[0].Message() if problems else "not a SMILES string"
+def parse(text: str) -> Any:
+    """The RDKit molecule of a SMILES; what follows a space is taken for a name.
 
-    return read
+    >>> parse("CO methanol").GetNumAtoms()
+    2
+
+    Raises:
+        ValueError: It is no SMILES, or breaks the rules of valence.
+        ImportError: RDKit is not installed.
+    """
+    Chem, rdBase = chemistry()
+    if not text.strip():
+        raise ValueError("the SMILES is empty")
+    smiles = text.split(maxsplit=1)[0]
+    if not smiles.isascii():  # RDKit would read past such letters, and find another molecule
+        raise ValueError("not a SMILES string: it has letters outside ASCII")
+    with rdBase.BlockLogs():  # the error tells, not standard error
+        molecule = Chem.MolFromSmiles(smiles)
+        if molecule is None:
+            unchecked = Chem.MolFromSmiles(smiles, sanitize=False)
+            problems = Chem.DetectChemistryProblems(unchecked) if unchecked is not None else ()
+            raise ValueError(problems[0].Message() if problems else "not a SMILES string")
+    return molecule
+
+
+def heavy_atoms(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The atoms' numbers and the bonds ``(m, 2)`` between them, from 0; hydrogen leaves no node, not even as an isotope.
+
+    >>> heavy_atoms("CO methanol")
+    (array([0, 1]), array([[0, 1]]))
+
+    Raises:
+        ValueError: As `parse` does; or there is hydrogen only.
+    """
+    molecule = parse(text)
+    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
+    atoms, edges = np.arange(molecule.GetNumAtoms()), np.array(bonds, np.int64).reshape(-1, 2)
+    if molecule.GetNumHeavyAtoms() == atoms.size:
+        return atoms, edges
+    heavy = np.array([atom.GetAtomicNum() != 1 for atom in molecule.GetAtoms()])
+    if not heavy.any():
+        raise ValueError("the molecule has no heavy atoms")
+    return atoms[heavy], (np.cumsum(heavy) - 1)[edges[heavy[edges].all(axis=1)]]

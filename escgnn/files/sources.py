@@ -5,7 +5,7 @@ import gzip
 import io
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 BLOCK = 1 << 20  # bytes of text
 BATCH = 1 << 16  # rows of Parquet
 LONGEST_RECORD = 100  # lines of one CSV record; more means that a quote was never closed
@@ -26,6 +27,24 @@ class Row(NamedTuple):
     text: str
     cells: list[str]
     trouble: str = ""
+
+
+def extension(path: Path) -> str:
+    """The extension that says what a file holds, in lower case and without .gz."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def find_column(columns: Sequence[str], name: str) -> int:
+    """Where a column stands; if none has this very name, the one that differs in upper and lower case only.
+
+    Raises:
+        LookupError: There is no such column, or more than one.
+    """
+    places = [place for place, column in enumerate(columns) if column == name]
+    places = places or [place for place, column in enumerate(columns) if column.lower() == name.lower()]
+    if len(places) != 1:
+        raise LookupError(f"column {name!r} is not there once; the columns are {', '.join(columns):.300}")
+    return places[0]
 
 
 class TextSource:

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_NODES = 2**31 - 1  # of one graph view
+
 
 def decode(text: str | bytes) -> tuple[int, NDArray[np.int64]]:
     """Number of nodes and edges ``(m, 2)`` of a graph6 or sparse6 line, with or without its header.
@@ -13,7 +15,7 @@ def decode(text: str | bytes) -> tuple[int, NDArray[np.int64]]:
            [1, 2]]))
 
     Raises:
-        ValueError: The line is not a graph.
+        ValueError: The line is not a graph, or one of more nodes than fit.
     """
     try:
         line = (text.encode("ascii") if isinstance(text, str) else text).strip()
@@ -29,6 +31,8 @@ def decode(text: str | bytes) -> tuple[int, NDArray[np.int64]]:
     if values.min() < 0 or values.max() > 63:
         raise ValueError("graph6: the line holds characters outside ? to ~")
     num_nodes, used = _size(values)
+    if num_nodes > MOST_NODES:
+        raise ValueError(f"graph6: {num_nodes} nodes; at most {MOST_NODES} fit")
     bits = np.unpackbits(values[used:].astype(np.uint8)[:, None], axis=1)[:, 2:].ravel()
     return num_nodes, (_sparse_edges if sparse else _dense_edges)(num_nodes, bits)
 

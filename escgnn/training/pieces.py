@@ -17,8 +17,16 @@ from numpy.typing import NDArray
 from escgnn.datasets.molecules import FeatureSet, read_smiles
 from escgnn.datasets.reading import from_members
 from escgnn.files import GraphFile, Rejected
-from escgnn.files.reading import DELIMITERS
-from escgnn.files.sources import LONGEST_RECORD, ParquetSource, Row, TextSource, csv_rows
+from escgnn.files.sources import (
+    DELIMITERS,
+    LONGEST_RECORD,
+    ParquetSource,
+    Row,
+    TextSource,
+    csv_rows,
+    extension,
+    find_column,
+)
 from escgnn.graphs.graph6 import decode
 from escgnn.store import GraphStore
 from escgnn.training.prediction import store_of
@@ -95,8 +103,8 @@ class Pieces:
     def __iter__(self) -> Iterator[Piece]:
         if self.format == "edges":
             return self._edge_pieces()
-        extension = Path(self.path.name.lower().removesuffix(".gz")).suffix
-        rows = self._parquet_rows() if extension == ".parquet" else self._text_rows(DELIMITERS.get(extension, ""))
+        kind = extension(self.path)
+        rows = self._parquet_rows() if kind == ".parquet" else self._text_rows(DELIMITERS.get(kind, ""))
         return self._read_ahead(rows) if self._workers else (_piece(some, self._read(some.texts)) for some in rows)
 
     def _read_ahead(self, rows: Iterator[Rows]) -> Iterator[Piece]:
@@ -120,7 +128,7 @@ class Pieces:
 
     def _parquet_rows(self) -> Iterator[Rows]:
         source = self._source = ParquetSource(self.path)
-        place = self._find(source.columns)
+        place = find_column(source.columns, self._column)
         for first, batch in source.batches(source.columns):
             for start in range(0, batch.num_rows, CHUNK_ROWS):
                 some = batch.slice(start, CHUNK_ROWS)
@@ -130,7 +138,7 @@ class Pieces:
     def _text_rows(self, delimiter: str) -> Iterator[Rows]:
         source = self._source = TextSource(self.path, delimiter)
         if delimiter:
-            columns, place = source.columns, self._find(source.columns)
+            columns, place = source.columns, find_column(source.columns, self._column)
             records = csv_rows(_lines(source), delimiter, len(columns), LONGEST_RECORD)
         else:
             columns, place = ["graph" if self.format == "graph6" else "smiles"], 0
@@ -141,10 +149,6 @@ class Pieces:
             trouble = {number: row.trouble for number, row in enumerate(rows) if row.trouble}
             texts = ["" if number in trouble else row[place] for number, row in enumerate(cells)]
             yield Rows(kept, [row.line for row in rows], texts, trouble)
-
-    def _find(self, columns: Sequence[str]) -> int:
-        exact = [place for place, name in enumerate(columns) if name == self._column]
-        return (exact or [place for place, name in enumerate(columns) if name.lower() == self._column.lower()])[0]
 
 
 def _piece(rows: Rows, found: Found) -> Piece:
@@ -158,7 +162,7 @@ def _piece(rows: Rows, found: Found) -> Piece:
 
 def read_molecules(texts: Sequence[str], features: FeatureSet) -> Found:
     """The graphs of SMILES, what follows a space left aside, and what is wrong with those that have none, by number."""
-    found = read_smiles([(text.split() or [""])[0] for text in texts], features)
+    found = read_smiles(texts, features)
     return found.graphs, {row.line - 1: row.reason for row in found.rejected}
 
 

@@ -186,20 +186,20 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str | None:
-    """The commit of this code, if it runs from a repository."""
+    """The commit of this code, if it runs from a repository; with "-dirty" behind it if the code has changed since."""
     package = Path(__file__).parents[1]
     try:
-        answer = subprocess.run(
-            ["git", "-C", str(package), "rev-parse", "--show-toplevel", "HEAD"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
+        top, head = _git(package, "rev-parse", "--show-toplevel", "HEAD").split("\n")[:2]
+        changes = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ".")
     except (OSError, subprocess.SubprocessError):
         return None
-    top, head = answer.stdout.split("\n")[:2]
-    return head if Path(top, package.name).resolve() == package.resolve() else None
+    is_ours = Path(top, package.name).resolve() == package.resolve()
+    return head + "-dirty" * bool(changes) if is_ours else None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:

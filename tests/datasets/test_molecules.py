@@ -88,6 +88,9 @@ def test_bad_molecules_are_rows_of_a_report(capfd):
         ["C\u00e9C", "CC\u4e2d", "CO m\u00e9thanol"]
     )  # RDKit reads the first two as C and CC
     assert strange.rows.tolist() == [2] and "outside ASCII" in strange.rejected[0].reason
+    with_more = datasets.read_smiles(["CO |no extension|", "CO"])
+    assert with_more.rows.tolist() == [0, 1], "what follows a space is a name, as in files"
+    assert scaffold_split(["CO |no extension|"]).test.tolist() == [0]
     nothing = datasets.read_smiles(["?"])
     assert (len(nothing.graphs), len(nothing.rejected)) == (0, 1)
     with pytest.raises(ValueError, match="features: 'rdkit'; expected one of 'ogb', 'zinc'"):

@@ -85,6 +85,25 @@ def test_words_that_occur_again_are_classes(table):
         datasets.load(table, targets=["same"], kind="multiclass")
 
 
+def test_targets_beyond_all_numbers_are_bad_rows(table):
+    """Single precision is what they are kept in; nan is an unknown value like an empty cell."""
+    table.write_text("smiles,y,z\nC,1,2\nCC,inf,2\nCCC,1e60,2\nCCCC,nan,2\nCCCCC,3.4e38,-Infinity\nO,-3.4e38,\n")
+    bundle = datasets.load(table, targets=["y", "z"])
+    assert [(row.line, row.reason) for row in bundle.rejected] == [
+        (3, "y: 'inf' is not a finite number"),
+        (4, "y: '1e60' is not a finite number"),
+        (6, "z: '-Infinity' is not a finite number"),
+    ]
+    expected = np.array([[1, 2], [np.nan, 2], [-3.4e38, np.nan]], np.float32)
+    assert np.array_equal(bundle.graphs.column("y"), expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("cells", [("nan", "2", "10", "-inf"), ("10", "-inf", "nan", "2"), ("2", "nan", "-inf", "10")])
+def test_the_order_of_classes_does_not_depend_on_that_of_rows(table, cells):
+    table.write_text("smiles,y\n" + "".join(f"{'C' * n},{cell}\n" for n, cell in enumerate(cells, 1)))
+    assert datasets.load(table, targets=["y"], kind="multiclass").task.names == ("2", "10", "-inf", "nan")
+
+
 def test_splits(table, tmp_path):
     by_column = datasets.load(table, targets=["logS"], split="column:part").split
     assert [part.tolist() for part in by_column] == [[0], [1], []]  # the last one says nothing
@@ -116,6 +135,19 @@ def test_other_forms_of_the_same_table(table, tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "mine.parquet")
     for name in ("mine.csv.gz", "mine.tsv", "mine.parquet"):
         assert np.array_equal(datasets.load(name, root=tmp_path, targets=["logS"]).graphs.column("y"), expected)
+
+
+def test_only_the_columns_wanted_are_read(tmp_path):
+    """The other one could not be: its pages are broken."""
+    path = tmp_path / "mine.parquet"
+    pq.write_table(pa.table({"SMILES": ["CC", "C"], "other": ["a", "b"], "Y": [1.5, 2.5]}), path)
+    other = pq.read_metadata(path).row_group(0).column(1)
+    content = path.read_bytes()
+    start, size = other.dictionary_page_offset, other.total_compressed_size
+    path.write_bytes(content[:start] + b"\xff" * size + content[start + size :])
+    assert datasets.load(path, targets=["y"]).graphs.column("y")[:, 0].tolist() == [1.5, 2.5]
+    with pytest.raises(ValueError, match=r"mine\.parquet is damaged"):
+        datasets.load(path, targets=["other"])
 
 
 def test_graph_files_with_labels(tmp_path):

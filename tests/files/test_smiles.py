@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from escgnn.files import GraphFile
+from escgnn.files.smiles import parse
 from tests.files.reader import read
 
 VALENCE = "Explicit valence for atom # 1 C, 6, is greater than permitted"
@@ -23,6 +24,19 @@ def test_lines_of_smiles(tmp_path, capfd):
     ]
     assert rejects == [(3, SYNTAX), (5, VALENCE)]
     assert capfd.readouterr() == ("", "")  # RDKit keeps quiet
+
+
+def test_parse():
+    assert parse("  CO methanol ").GetNumAtoms() == 2
+    for text, reason in (
+        ("", "empty"),
+        (" \t", "empty"),
+        ("C1CC", SYNTAX),
+        ("C\u00e9", "ASCII"),
+        ("CC(C)(C)(C)(C)C", VALENCE),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            parse(text)
 
 
 def test_letters_outside_ascii_are_no_smiles(tmp_path):
@@ -113,5 +127,5 @@ def test_without_rdkit_the_error_says_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "molecules.smi"
     path.write_text("C\n")
     monkeypatch.setitem(sys.modules, "rdkit", None)
-    with pytest.raises(ImportError, match=r"reading SMILES needs RDKit: pip install 'escgnn\[chem\]'"):
+    with pytest.raises(ImportError, match=r"reading molecules needs RDKit: pip install 'escgnn\[chem\]'"):
         GraphFile(path)

@@ -41,6 +41,8 @@ def test_a_graph_of_many_nodes():
         ("B~", "padding"),
         ("~?", "ends within the node count"),
         ("&C??", "not supported"),
+        (":~~~~~~~~", "68719476735 nodes; at most 2147483647 fit"),
+        ("~~~~~~~~", "at most"),
     ],
 )
 def test_what_is_no_graph_is_refused(text, message):

@@ -1,0 +1,56 @@
+"""What commands print keeps its square brackets, which Rich would take for styles."""
+
+from pathlib import Path
+
+import pytest
+
+from escgnn import terminal
+from escgnn.datasets import FileCheck, Moments, Statistics, Verification
+from escgnn.datasets.registry import Size
+from escgnn.records import Record
+from escgnn.theorems import Finding, Table, Theorem, Verdict
+from escgnn.tuning import Trial
+
+ODD = "[/data/x] [red]"
+
+
+@pytest.fixture
+def printed(capsys, monkeypatch):
+    """What a function prints, in one line."""
+    monkeypatch.setattr(terminal.console, "width", 200)
+    return lambda show, *arguments: show(*arguments) or " ".join(capsys.readouterr().out.split())
+
+
+def test_records(printed):
+    failed = Record("counting", "MPNN", "smoke", error=f"OSError: {ODD} missing")
+    assert f"failed: OSError: {ODD} missing" in printed(terminal.show_record, failed, 1, 2)
+    good = Record("counting", f"row {ODD}", "smoke", values={f"tab {ODD}": {f"name {ODD}": 1.0}})
+    assert f"tab {ODD}: name {ODD} 1" in printed(terminal.show_record, good, 1, 2)
+
+
+def test_trials(printed):
+    trial = Trial(3, {"parts": ["edge"], "name": ODD}, 0.5, "", "complete")
+    assert printed(terminal.show_trial, trial) == f"trial 3: 0.5 parts=['edge'], name={ODD}"
+
+
+def test_verdicts(printed):
+    found = Finding("holds", f"seen {ODD}", table=Table((f"head {ODD}",), ((f"cell {ODD}",),)))
+    shown = printed(terminal.show_verdict, Verdict(Theorem("th:x", f"said {ODD}", lambda: found), found, 1.0))
+    assert all(f"{word} {ODD}" in shown for word in ("said", "seen", "head", "cell"))
+
+
+def test_verifications(printed):
+    size, moments = Size(1, 2.0, 3.0), {f"target {ODD}": Moments(0.0, 1.0)}
+    files = (FileCheck(f"file {ODD}", None, None, False),)
+    found = Verification("mine", Path(f"folder {ODD}"), files, size, Statistics(*size, moments))
+    shown = printed(terminal.show_verification, found)
+    assert all(f"{word} {ODD}" in shown for word in ("file", "folder", "target"))
+
+
+def test_metrics(printed):
+    assert f"mae/{ODD}" in printed(terminal.show_metrics, {f"mae/{ODD}": 0.5})
+
+
+def test_progress():
+    with terminal.progress_bar(f"reading {ODD}") as progress:
+        progress(1, 2)
