@@ -23,6 +23,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/brec.py
 
 docs: .venv/ready
 	$(BIN)/mkdocs serve
@@ -34,7 +35,7 @@ docs: .venv/ready
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
-# Newest versions that the ranges in pyproject.toml admit, as the new pins.
+# Newest versions that the ranges in pyproject.toml admit, as the new pins; torch is the one whose CPU build is at hand.
 lock:
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet "torch==2.13.0" setuptools

@@ -100,7 +100,7 @@ with Live(board(), console=console, auto_refresh=False) as live:
 
 # %% The last network also says what it has found: formulas in the counts of the encoding
 console.print()
-ladder = next((out / "work" / "demo" / "hour").glob("esc-gnn-wedge*"))
+ladder = max((out / "work" / "demo" / "hour").glob("esc-gnn-wedge*"), key=lambda folder: folder.stat().st_mtime)
 for target, terms in formulas(load_run(ladder)).items():
     some = [f"{factor:.3g} {' '.join(map(str, term))}" for term, factor in terms.items() if term][:4]
     console.print(f"[bold]{target}[/] = {' + '.join(some)}{' + ...' if len(terms) > 5 else ''}", soft_wrap=True)

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from escgnn import records
+
 ROOT = Path(__file__).parents[1]
 
 
 QUICK = {"demo": ["--quick"]}
 
 
-@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models", "reproducing"])
+@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models", "training", "reproducing"])
 def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)
@@ -33,3 +35,9 @@ def test_examples_run(example, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert [*tmp_path.rglob("*.png")]
+
+
+def test_the_results_page_shows_all_records():
+    """`escgnn report -o docs/results.md` makes it again."""
+    count = len(records.read(ROOT / "results"))
+    assert f", {count} runs, " in (ROOT / "docs" / "results.md").read_text()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from escgnn import graphs, wl
+from escgnn import datasets, graphs, wl
 from escgnn.encoding import RootedEncoding
 from escgnn.wl.systems import Nodes
 from tests import naive_wl
@@ -292,8 +292,8 @@ def test_exp(exp, hops, pairs, typed):
 @pytest.fixture(scope="module")
 def brec(benchmark_data):
     """The graphs of BREC, pair after pair."""
-    rows = [line.split("\t") for line in (benchmark_data / "brec" / "brec_pairs.tsv").read_text().splitlines()[1:]]
-    return graphs.as_graph([text for row in rows for text in row[2:4]])
+    bundle = datasets.load("brec")
+    return bundle.graphs[bundle.pairs.ravel()].view()
 
 
 @pytest.mark.parametrize(("hops", "pairs"), [((1,), 275), ((2,), 255), ((3,), 255), ((1, 2, 3, 4), 279)])

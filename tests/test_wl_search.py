@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from escgnn import graphs, wl
+from escgnn import datasets, graphs, wl
 from tests.test_wl import hard_graphs, refines
 
 
 def test_distance_regular_pairs_of_brec(benchmark_data):
     """Where most others see nothing."""
-    rows = [line.split("\t") for line in (benchmark_data / "brec" / "brec_pairs.tsv").read_text().splitlines()]
-    members = [text for row in rows if row[1] == "Distance_Regular" for text in row[2:4]]
-    for test, pairs in ((wl.FolkloreWL(2), 0), (wl.SearchWL(2), 0), (wl.SearchWL(3), 18), (wl.SearchWL(4), 20)):
+    bundle = datasets.load("brec")
+    pairs = [pair for pair, kind in zip(bundle.pairs, bundle.categories, strict=True) if kind == "Distance_Regular"]
+    members = bundle.graphs[np.concatenate(pairs)].view()
+    for test, apart in ((wl.FolkloreWL(2), 0), (wl.SearchWL(2), 0), (wl.SearchWL(3), 18), (wl.SearchWL(4), 20)):
         classes = wl.partition(members, test)
-        assert (classes[::2] != classes[1::2]).sum() == pairs
+        assert (classes[::2] != classes[1::2]).sum() == apart
 
 
 def test_search_at_depth_one_is_one_wl_rooted_at_nodes():

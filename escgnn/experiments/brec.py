@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn.functional import cosine_embedding_loss
 
 from escgnn import wl
-from escgnn.datasets import DatasetBundle, load
+from escgnn.datasets import BREC_CATEGORIES, DatasetBundle, load
 from escgnn.encoding import RootedEncoding
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 from escgnn.files import atomic
@@ -32,15 +32,7 @@ from escgnn.models import ESCGNN
 from escgnn.store import GraphStore
 from escgnn.transforms import StructuralEncoding
 
-CATEGORIES = (
-    "Basic",
-    "Regular(simple)",
-    "Regular(strongly)",
-    "Extension",
-    "CFI",
-    "4-Vertex_Condition",
-    "Distance_Regular",
-)
+CATEGORIES = tuple(BREC_CATEGORIES.values())
 COLUMNS = (*CATEGORIES, "total")
 EXTENDED = "ESC-GNN, extended"  # 1-WL inside subgraphs that hold nearly all of every graph
 ENCODINGS: dict[str, dict[str, Any] | None] = {

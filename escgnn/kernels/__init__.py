@@ -73,7 +73,7 @@ class _KernelCache(caching.FunctionCache):
                 except Exception:  # what lies there cannot be read: begin anew
                     self.flush()
                     super().save_overload(signature, data)
-        except OSError:
+        except Exception:
             return
 
 

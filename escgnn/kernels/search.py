@@ -22,6 +22,12 @@ def larger(book: Book, words: int) -> Book:
 
 
 @kernel
+def on_record(known: Book, trees: Book) -> int:
+    """How many numbers two books hold."""
+    return int(known.start[known.used[0]] + trees.start[trees.used[0]])
+
+
+@kernel
 def first_cells(initial: NDArray[np.int64], cells: Cells) -> None:
     """One cell for each first colour, in the order of their numbers."""
     start = 0
@@ -47,13 +53,14 @@ def smallest_cell(cells: Cells) -> int:
 
 @kernel
 def search_graph(
-    csr: Csr, initial: NDArray[np.int64], depth: int, known: Book, trees: Book, colour: NDArray[np.int64]
+    csr: Csr, initial: NDArray[np.int64], depth: int, words: int, books: tuple[Book, Book], colour: NDArray[np.int64]
 ) -> tuple[Book, Book]:
     """Number what is seen when each node in turn is singled out, and up to ``depth`` - 1 others after it.
 
-    ``known`` holds colourings, ``trees`` what a colouring leads to. Level by level, ``choice`` holds the nodes to single
-    out: all at first, then those of the smallest cell.
+    The first book holds colourings, the second what a colouring leads to; once they hold more than ``words`` numbers, it
+    stops. Level by level, ``choice`` holds the nodes to single out: all at first, then those of the smallest cell.
     """
+    known, trees = books
     n = initial.size
     room = np.zeros((depth + 1, 4, n), np.int64)  # a partition for each level
     choice, value = np.empty((2, depth + 1, n), np.int64)
@@ -71,9 +78,9 @@ def search_graph(
         cells = Cells(room[level, 0], room[level, 1], room[level, 2], room[level, 3])
         if enters:
             refine_cells(csr, cells, waiting)
-            words = describe(csr, initial, cells, row)
-            known = larger(known, words)
-            seen[level] = number(known, row[:words])
+            length = describe(csr, initial, cells, row)
+            known = larger(known, length)
+            seen[level] = number(known, row[:length])
             start, size = 0, n
             if level > 0:
                 start = smallest_cell(cells)
@@ -98,6 +105,8 @@ def search_graph(
         value[level, done[level]] = number(trees, tree[: size + 2])
         done[level] += 1
         enters = False
+        if on_record(known, trees) > words:
+            break
     for i in range(n):
         colour[choice[0, i]] = value[0, i]
     return known, trees
@@ -108,13 +117,13 @@ def search(
     csr: Csr, ptr: NDArray[np.int64], initial: NDArray[np.int64], depth: int, words: int, colour: NDArray[np.int64]
 ) -> int:
     """Colour the nodes of graphs; return the graph at which more than ``words`` were on record, -1 if at none."""
-    known, trees = open_book(64, 1024), open_book(64, 1024)
+    books = open_book(64, 1024), open_book(64, 1024)
     for g in range(ptr.size - 1):
         first, last = ptr[g], ptr[g + 1]
         arcs = csr.indices[csr.indptr[first] : csr.indptr[last]]
         own = Csr(csr.indptr[first : last + 1] - csr.indptr[first], (arcs - first).astype(np.int32))
         levels = min(depth, last - first)
-        known, trees = search_graph(own, initial[first:last], levels, known, trees, colour[first:last])
-        if known.start[known.used[0]] + trees.start[trees.used[0]] > words:
+        books = search_graph(own, initial[first:last], levels, words, books, colour[first:last])
+        if on_record(*books) > words:
             return g
     return -1

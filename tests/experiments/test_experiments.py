@@ -23,7 +23,7 @@ def smoke(name, folder, **options):
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "brec"])  # that one is in `test_brec.py`
 def test_smoke(name, tmp_path, benchmark_data):
     tables = EXPERIMENTS[name].tables
     found = [record for record in smoke(name, tmp_path) if record.error is None]
@@ -31,7 +31,7 @@ def test_smoke(name, tmp_path, benchmark_data):
         (label, record.row, column) for record in found for label in record.values for column in record.values[label]
     }
     wanted = {(table.label, row, column) for table in tables for row in table.rows for column in table.columns}
-    if name == "statistics":  # the whole of QM9 is not there
+    if name == "statistics" and not any(record.row == "qm9" for record in found):  # its file may not be there
         wanted -= {("tab:stat", "qm9", column) for column in tables[0].columns}
     if name == "substructures":  # three columns show that it runs
         wanted = {cell for cell in wanted if cell[2] in ("baseline", "6-cycle", "all")}
