@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from escgnn import __version__
 from escgnn.counting import TARGETS, count, count_all
 from escgnn.encoding import RootedEncoding
-from escgnn.files import Chunk, GraphFile, RejectLog, TableWriter
+from escgnn.files import Chunk, GraphFile, RejectLog, TableWriter, check_output
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all
 
@@ -158,6 +158,7 @@ def _stream(
     totals: Sequence[str] = (),
 ) -> Summary:
     """Run ``results`` over a file's chunks and write what it yields; add up the columns called ``totals``."""
+    check_output(source, output)
     start = time.perf_counter()
     graphs = edges = rows = 0
     sums = dict.fromkeys(totals, 0)
@@ -180,5 +181,5 @@ def _stream(
                     sums[name] += sum(batch[name].to_pylist())  # Python's integers do not overflow
             if progress is not None:
                 progress(file.bytes_read, file.total_bytes)
-        rejects = log.path if file.rejected else None
+        rejects = None if log.is_empty else log.path
     return Summary(graphs, edges, rows, file.rejected, time.perf_counter() - start, Path(output), rejects, sums)

@@ -30,13 +30,31 @@ def _tell(text: str, style: str | None = None) -> None:
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
+def show_error(error: Exception) -> None:
+    """What is wrong, on stderr; of the system's own errors the file and the words, without a number."""
+    words = str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        words = f"{error.filename}: {error.strerror.lower()}"
+    _complain("[bold red]error:[/]", words)
+
+
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as one line on stderr, without the code that it comes from; `warnings` calls this."""
+    _complain("[yellow]warning:[/]", str(message))
+
+
+def _complain(label: str, words: str) -> None:
+    Console(stderr=True).print(label, escape(words), highlight=False, soft_wrap=True)
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator["Progress"]:
     """A bar on the terminal that follows the bytes read."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    errors = Console(stderr=True)
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(escape(title), total=None)
         yield lambda read, total: bar.update(task, completed=read, total=total)
 
@@ -167,6 +185,15 @@ def show_metrics(metrics: "Mapping[str, float | None]") -> None:
     for name, value in metrics.items():
         table.add_row(escape(name), "undefined" if value is None else f"{value:.5g}")
     console.print(table)
+
+
+def show_judged(metrics: "Mapping[str, float | None]", graphs: int, part: str, name: str, own: bool) -> None:
+    """Metrics, and what they are of; ``own`` is data that the network was trained on."""
+    show_metrics(metrics)
+    if part == "all":
+        _tell(f"judged by all {graphs:,} graphs of {name}" + ", those that it was trained on too" * own)
+    else:
+        _tell(f"judged by {graphs:,} {part} graphs of {name}" + ", of the split that it was trained with" * own)
 
 
 def show_result(result: "Result", folder: "Path") -> None:

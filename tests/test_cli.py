@@ -1,5 +1,6 @@
 """Commands as people type them: a new process, its exit code, its words."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,8 +8,10 @@ from inspect import signature
 
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from escgnn import datasets, training
+from escgnn.cli import app
 from escgnn.encoding import PARTS, RootedEncoding
 
 
@@ -25,6 +28,19 @@ def escgnn(tmp_path):
         assert result.returncode != 0
         assert "Traceback" not in result.stderr
         return result.stderr
+
+    return run
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch):
+    """The same in this process, where everything is loaded; errors without the word."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, check=True):
+        result = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*map(str, arguments)])
+        assert (result.exit_code == 0) == check, result.output
+        return result.output if check or isinstance(result.exception, SystemExit) else str(result.exception)
 
     return run
 
@@ -96,6 +112,7 @@ def test_count_by_name_and_by_edges(escgnn, tmp_path):
 def test_count_all(escgnn, tmp_path):
     (tmp_path / "in.g6").write_text("Bw\n")
     assert "triangle-rectangle" in escgnn("count", "in.g6", "--all", "-o", "out.csv")
+    assert "triangle-rectangle" in escgnn("count", "in.g6", "--all", "--per", "node", "-o", "out.csv")
 
 
 def test_theory_prints_verdicts_and_draws(escgnn, tmp_path):
@@ -131,6 +148,13 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     assert (tmp_path / "run" / "metrics.csv").read_text().count("\n") == 4
     printed = escgnn("evaluate", "run", "my.csv", *own)
     assert "mae" in printed and "line 32 left out" in printed
+    checkpoint = tmp_path / "run" / "last.ckpt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    message = escgnn("train", "my.csv", "-o", "run", *own, *small, "--set", "epochs=3", "--resume", check=False)
+    assert (
+        message
+        == "error: run/last.ckpt is damaged; train again in a new folder (model.safetensors can still be used)\n"
+    )
     assert "2 of 3 rows predicted" in escgnn("predict", "run", "new.csv", "-o", "out.csv", "--workers", "1")
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
@@ -140,16 +164,61 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     assert (tmp_path / "model.onnx").stat().st_size > 1000
 
 
-def test_a_fold_is_judged(escgnn, tmp_path, monkeypatch):
+def test_a_fold_is_judged(inside, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     bundle = datasets.load("csl")
     small = training.read_config(overrides=["model.hidden=8", "model.layers=1", "epochs=1"], bundle=bundle)
     result = training.fit(bundle.fold(1), small, tmp_path / "fold1", progress=False)
-    printed = escgnn("evaluate", "fold1", "csl", "--fold", "1")
-    assert f"{result.test['accuracy']:.5g}" in printed.split()
-    message = escgnn("evaluate", "fold1", "csl", check=False)
-    assert "csl is judged by 5 folds; choose one with --fold" in " ".join(message.split())
-    assert "csl has 5 folds, counted from 0" in escgnn("evaluate", "fold1", "csl", "--fold", "5", check=False)
+    for own in ([], ["--fold", "1"]):
+        printed = inside("evaluate", "fold1", "csl", *own)
+        assert f"{result.test['accuracy']:.5g}" in printed.split()
+        assert "judged by 30 test graphs of csl, of the split that it was trained with" in printed
+    assert "trained with another one of csl" in inside("evaluate", "fold1", "csl", "--fold", "0", check=False)
+    assert "csl has 5 folds, counted from 0" in inside("evaluate", "fold1", "csl", "--fold", "5", check=False)
+
+
+def test_a_table_is_judged_by_what_the_run_does_not_know(inside, tmp_path, monkeypatch):
+    """The run's own split if it was trained on the table, else all rows."""
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    rings = [f"{'C' * n}C1{'C' * k}1,{n},{n % 3}" for n in range(4) for k in range(2, 12)]
+    (tmp_path / "my.csv").write_text("smiles,length,other\n" + "\n".join(rings) + "\n")
+    (tmp_path / "new.csv").write_text("smiles,length\nCCO,2\nCCCO,3\nCCCCO,4\n")
+    small = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "epochs=1"]
+    own = ["--targets", "length"]
+    inside("train", "my.csv", "-o", "run", *own, "--split", "scaffold", *small)
+    tested = json.loads((tmp_path / "run" / "result.json").read_text())["test"]
+    printed = inside("evaluate", "run", "my.csv", *own)
+    assert f"{tested['mae']:.5g}" in printed.split()
+    assert "graphs of my.csv, of the split that it was trained with" in printed
+    assert inside("evaluate", "run", "my.csv", *own, "--split", "scaffold") == printed
+    message = inside("evaluate", "run", "my.csv", *own, "--split", "random", check=False)
+    assert "run was trained with another one of my.csv" in message and "name none, and its own is used" in message
+    printed = inside("evaluate", "run", "my.csv", *own, "--part", "all")
+    assert "judged by all 40 graphs of my.csv, those that it was trained on too" in printed
+    assert "judged by all 3 graphs of new.csv\n" in inside("evaluate", "run", "new.csv", *own)
+    assert "judged by 3 test graphs" not in inside("evaluate", "run", "new.csv", *own, "--split", "random")
+    message = inside("evaluate", "run", "my.csv", *own, "--part", "tset", check=False)
+    assert "Invalid value for '--part'" in message and "'tset' is not one of 'train'" in message
+    message = inside("evaluate", "run", "my.csv", "--targets", "other", check=False)
+    assert message == "bundle: targets of my.csv: 'other'; run has 'length'"
+
+
+def test_folds_are_chosen(inside, tmp_path, monkeypatch):
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "runs" / "fold0").mkdir(parents=True)
+    (tmp_path / "in.g6").write_text("Bw\n")
+    message = inside("predict", "runs", "in.g6", "-o", "out.csv", check=False)
+    assert message == "runs holds a cross-validation; choose a fold, such as runs/fold0"
+    small = ["--set", "epochs=1", "--set", "model.layers=1", "--trials", "1"]
+    assert "best accuracy by validation" in inside("tune", "csl", "-o", "search", *small)
+    assert "csl has 5 folds, counted from 0" in inside("tune", "csl", "-o", "other", "--fold", "7", check=False)
+
+
+def test_warnings_are_one_line():
+    code = "import warnings; from escgnn.cli import app, main; app.command()(lambda: warnings.warn('look [out]'));"
+    command = [sys.executable, "-c", f"{code} import sys; sys.argv = ['escgnn', '<lambda>']; main()"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stderr == "warning: look [out]\n"
 
 
 def test_classes_and_many_bad_rows(escgnn, tmp_path, monkeypatch):
@@ -197,6 +266,15 @@ def test_tune(escgnn, tmp_path, monkeypatch):
         (["count", "in.g6", "-o", "out.parquet", "--pattern", "5-cicle"], "5-cycle"),
         (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-cycle", "--per", "nodes"], "per: 'nodes'"),
         (["count", "in.g6", "-o", "out.parquet", "--pattern", "3-path", "--per", "node", "--orbit", "x"], "orbit: 'x'"),
+        (["count", "in.g6", "-o", "out.parquet", "--all", "--per", "graph"], "leave --per, --induced and --orbit out"),
+        (["count", "in.g6", "-o", "out.parquet", "--all", "--induced"], "leave --per, --induced and --orbit out"),
+        (["count", "in.g6", "-o", "out.parquet", "--all", "--orbit", "5"], "leave --per, --induced and --orbit out"),
+        (["count", "star.csv", "-o", "out.parquet", "--pattern", "40-star"], "error: pattern: 40-star has more copies"),
+        (["count", ".", "-o", "out.parquet", "--pattern", "3-cycle"], "'INPUT': . is a folder; expected a file"),
+        (["train", "csl", "-o", "in.g6"], "'-o' / '--out': in.g6 is a file; expected a folder"),
+        (["train", "csl", "-o", "in.g6/run"], "'-o' / '--out': in.g6 is a file; expected a folder"),
+        (["train", "csl", "-o", "run", "--config", "."], "'--config': . is a folder; expected a file"),
+        (["train", "csl", "-o", "run", "--config", "no.yaml"], "error: no.yaml: no such file or directory"),
         (["theory", "th:isomorphic"], "did you mean th:iso?"),
         (["datasets", "zinc12k"], "zinc-12k"),
         (["train", "counting-random", "-o", "run", "--set", "model.hiden=3"], "did you mean 'model.hidden'?"),
@@ -211,5 +289,6 @@ def test_tune(escgnn, tmp_path, monkeypatch):
 def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):
     (tmp_path / "in.g6").write_text("Bw\nB\x01\n")
     (tmp_path / "in.xyz").write_text("?\n")
-    assert message in escgnn(*arguments, check=False)
+    (tmp_path / "star.csv").write_text("graph,source,target\n" + "".join(f"0,0,{leaf}\n" for leaf in range(1, 100)))
+    assert message in " ".join(escgnn(*arguments, check=False).split())
     assert not (tmp_path / "out.parquet").exists()

@@ -77,6 +77,21 @@ def test_a_file_of_bad_rows_gives_an_empty_table(tmp_path):
     assert pq.read_table(tmp_path / "out.parquet").num_rows == 0
 
 
+def test_the_input_is_kept(tmp_path):
+    content = "smiles\nC1CC1\n"
+    for name in ("in.csv", "in.rejected.csv", "in.parquet"):
+        (tmp_path / name).write_text(content)
+    for source in ("in.csv", "in.rejected.csv"):
+        with pytest.raises(ValueError, match=rf"in\.csv: .* would replace the input .*{source}; choose another output"):
+            count_file(tmp_path / source, tmp_path / "in.csv", "3-cycle")
+    for source in ("in.rejected.csv", "in.parquet"):
+        with pytest.raises(
+            ValueError, match=rf"in\.parquet: .* would replace the input .*{source}; choose another output"
+        ):
+            encode_file(tmp_path / source, tmp_path / "in.parquet", RootedEncoding(1))
+    assert {path.read_text() for path in tmp_path.iterdir()} == {content}
+
+
 def test_only_parquet_holds_lists(tmp_path):
     (tmp_path / "in.g6").write_text("Bw\n")
     with pytest.raises(ValueError, match=r"out\.csv: encodings are lists"):

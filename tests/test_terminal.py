@@ -51,6 +51,21 @@ def test_metrics(printed):
     assert f"mae/{ODD}" in printed(terminal.show_metrics, {f"mae/{ODD}": 0.5})
 
 
-def test_progress():
+def test_progress(capfd):
     with terminal.progress_bar(f"reading {ODD}") as progress:
         progress(1, 2)
+    assert capfd.readouterr().err == "", "a file has no bar, nor the line that it stood on"
+
+
+def test_complaints(capfd):
+    terminal.show_error(ValueError(f"{ODD} is wrong"))
+    terminal.show_error(FileExistsError(17, "File exists", ODD))
+    terminal.show_warning(UserWarning(f"{ODD} is odd"), UserWarning, "some.py", 3)
+    lines = [f"error: {ODD} is wrong", f"error: {ODD}: file exists", f"warning: {ODD} is odd", ""]
+    assert capfd.readouterr().err.split("\n") == lines
+
+
+def test_judged(printed):
+    assert printed(terminal.show_judged, {"mae": 0.5}, 1200, "test", "a.csv", False).endswith(
+        "0.5 judged by 1,200 test graphs of a.csv"
+    )

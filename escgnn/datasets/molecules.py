@@ -63,7 +63,8 @@ def smiles_to_graph(smiles: str, features: FeatureSet = "ogb") -> MoleculeArrays
     array([[1, 0, 0]])
 
     Raises:
-        ValueError: It is no SMILES string, breaks the rules of valence, or holds an atom that ZINC does not have.
+        ValueError: It is no SMILES string, breaks the rules of valence, has hydrogen only, or holds an atom that ZINC does
+            not have.
         ImportError: RDKit is not installed.
     """
     return reader(features)(smiles)

@@ -1,17 +1,13 @@
 """Tables of text, row by row, with the rows that cannot be read told apart."""
 
-import gzip
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
-from escgnn.datasets.reading import damage_named
+from escgnn.datasets.raw import DatasetError
 from escgnn.files import Rejected
 from escgnn.files.chunks import rejected
-from escgnn.files.sources import DELIMITERS, LONGEST_RECORD, Row, csv_rows, extension, find_column
+from escgnn.files.sources import DELIMITERS, ParquetSource, TextSource, extension, find_column
 
 
 @dataclass(frozen=True)
@@ -19,59 +15,44 @@ class Sheet:
     """Some columns of a table.
 
     Attributes:
+        path: The file.
+        unit: What its lines are called.
         records: Number of each row, from 0, bad ones counted.
         lines: Line of the text file, or row of the Parquet file, from 1.
         cells: What each row says, by column; an empty text where it says nothing.
         rejected: Rows that are none.
     """
 
+    path: Path
+    unit: str
     records: list[int]
     lines: list[int]
     cells: dict[str, list[str]]
     rejected: list[Rejected]
+
+    def quote(self, column: str, row: int) -> str:
+        """A cell and where it stands, for messages."""
+        return f"{self.path}: {self.unit} {self.lines[row]}: {column} is {self.cells[column][row][:30]!r}"
 
 
 def read_sheet(path: Path, columns: Sequence[str]) -> Sheet:
     """These columns of a .csv, .tsv or .parquet file; a name may differ in upper and lower case.
 
     Raises:
-        ValueError: A column is not there, or the file is damaged.
+        ValueError: It is no such file, a column is not there, or it is damaged.
     """
-    columns = list(dict.fromkeys(columns))
-    sheet = Sheet([], [], {name: [] for name in columns}, [])
-    with damage_named(path):
-        read = _parquet if extension(path) == ".parquet" else _text
-        for record, row in enumerate(read(path, columns)):
-            if row.trouble:
-                sheet.rejected.append(rejected(row.line, row.text, row.trouble))
-                continue
-            sheet.records.append(record)
-            sheet.lines.append(row.line)
-            for name, cell in zip(columns, row.cells, strict=True):
-                sheet.cells[name].append(cell)
+    kind = extension(path)
+    if kind != ".parquet" and kind not in DELIMITERS:
+        raise DatasetError(f"{path}: tables are read from {', '.join(DELIMITERS)} and .parquet")
+    source = ParquetSource(path) if kind == ".parquet" else TextSource(path, DELIMITERS[kind])
+    names = {name: find_column(source, name) for name in columns}
+    sheet = Sheet(path, source.unit, [], [], {name: [] for name in names}, [])
+    for record, row in enumerate(source.records(*names.values())):
+        if row.trouble:
+            sheet.rejected.append(rejected(row.line, row.text, row.trouble))
+            continue
+        sheet.records.append(record)
+        sheet.lines.append(row.line)
+        for name, cell in zip(names, row.cells, strict=True):
+            sheet.cells[name].append(cell)
     return sheet
-
-
-def _text(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    if extension(path) not in DELIMITERS:
-        raise LookupError(f"tables are read from {', '.join(DELIMITERS)} and .parquet")
-    delimiter = DELIMITERS[extension(path)]
-    content = path.read_bytes()
-    if path.suffix.lower() == ".gz":
-        content = gzip.decompress(content)
-    lines = enumerate(io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", "surrogateescape", newline="\n"), 1)
-    header = next(csv_rows([next(lines, (1, ""))], delimiter, 0), Row(1, "", [])).cells
-    places = [find_column(header, name) for name in columns]
-    for row in csv_rows(lines, delimiter, len(header), LONGEST_RECORD):
-        yield row if row.trouble else row._replace(cells=[row.cells[place] for place in places])
-
-
-def _parquet(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    with pq.ParquetFile(path) as file:
-        header = file.schema_arrow.names
-        names = [header[find_column(header, name)] for name in columns]
-        table = file.read([*dict.fromkeys(names)])
-    rows = zip(*(table.column(name).to_pylist() for name in names), strict=True)
-    for line, row in enumerate(rows, 1):
-        cells = ["" if cell is None else str(cell).strip() for cell in row]
-        yield Row(line, ",".join(cells), cells)

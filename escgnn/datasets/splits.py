@@ -1,7 +1,7 @@
 """Which graphs are learnt from and which are judged: every split the same for the same seed."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,17 +22,24 @@ def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int =
     return _cut(np.random.default_rng(seed).permutation(count), fractions)
 
 
-def labelled_split(labels: Iterable[object]) -> Split:
+def labelled_split(labels: Iterable[str], quote: Callable[[int], str] = "label {}".format) -> Split:
     """The split that a label on every graph says: train, valid (val, validation) or test; an empty one leaves it out.
+
+    Args:
+        labels: The labels.
+        quote: What a message calls the label of this number.
 
     >>> labelled_split(["train", "test", "", "Valid"]).validation
     array([3])
+
+    Raises:
+        ValueError: A label is another one.
     """
     parts: list[list[int]] = [[], [], []]
     for row, label in enumerate(labels):
-        name = str(label or "").strip().lower()
+        name = label.strip().lower()
         if name and name not in PARTS:
-            raise ValueError(f"split: {label!r}; expected train, valid or test")
+            raise ValueError(f"{quote(row)}; expected train, valid or test")
         if name:
             parts[PARTS[name]].append(row)
     return Split(*(np.array(part, np.int64) for part in parts))

@@ -4,7 +4,7 @@ import hashlib
 import importlib.metadata
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,7 +32,8 @@ METRICS: dict[Kind, tuple[str, Direction]] = {
     "multilabel": ("rocauc", "max"),
 }
 LARGEST = float(np.finfo(np.float32).max)  # target
-PARSER = 3  # its version; what an earlier one made is made again
+UNKNOWN = {"", "na", "n/a", "nan", "null", "none", "-"}  # targets, in lower case
+PARSER = 4  # its version; what an earlier one made is made again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,8 @@ class TableOptions:
     """What to make of a user's files.
 
     Attributes:
-        targets: Columns to predict. An empty cell is an unknown value; a graph without any known one is left out.
+        targets: Columns to predict. An empty cell is an unknown value, and so are NA, N/A, NaN, null, None and -; a graph without
+            any known one is left out.
         smiles: Column with the SMILES, if it is not called smiles.
         labels: Table with the targets, where the first file does not hold them. Its column ``graph`` says which graph is
             meant: by its name in an edge list, else by the number of its row or line, from 0, headers and blank lines
@@ -66,6 +68,9 @@ class TableOptions:
     def __post_init__(self) -> None:
         if isinstance(self.targets, str) or not self.targets:
             raise ValueError(f"targets: {self.targets!r}; expected a list of columns")
+        name, times = Counter(self.targets).most_common(1)[0]
+        if times > 1:
+            raise ValueError(f"targets: {name!r} is named {times} times; name it once")
         method, _, detail = self.split.partition(":")
         if bool(detail) != (method in ("column", "file")) or method not in ("random", "scaffold", "column", "file"):
             raise ValueError(f'split: {self.split!r}; expected "random", "scaffold", "column:NAME" or "file:PATH"')
@@ -106,6 +111,8 @@ def load_table(path: Path, options: TableOptions) -> DatasetBundle:
 def _build(path: Path, options: TableOptions, sha256: str) -> DatasetBundle:
     rejected: list[Rejected] = []
     members, is_molecule = _read_members(path, options, rejected)
+    if not members and not rejected:
+        raise DatasetError(f"{path} has no rows")
     column = options.split.partition("column:")[2]
     wanted = [*options.targets, *([column] if column else [])]
     if options.labels:
@@ -127,7 +134,7 @@ def _build(path: Path, options: TableOptions, sha256: str) -> DatasetBundle:
         else:
             kept.append(member)
     if not kept:
-        reason, count = Counter(row.reason for row in rejected).most_common(1)[0] if rejected else ("it is empty", 0)
+        reason, count = Counter(row.reason for row in rejected).most_common(1)[0]
         raise DatasetError(f"{path}: no graph can be used; {len(rejected)} rows are bad, {count} of them: {reason}")
     rows = [answers[member.id] for member in kept]
     graphs, features = _pack(kept, options.features if is_molecule else None)
@@ -136,7 +143,7 @@ def _build(path: Path, options: TableOptions, sha256: str) -> DatasetBundle:
         graphs.with_fields(graph={"y": y[rows]}),
         task,
         features,
-        labelled_split(sheet.cells[column][row] for row in rows) if column else _split(kept, options, is_molecule),
+        _labelled(sheet, column, rows) if column else _split(kept, options, is_molecule),
         rejected=tuple(sorted(rejected, key=lambda row: row.line)),
         source=str(path),
         sha256=sha256,
@@ -186,7 +193,7 @@ def _pack(members: list[Member], features: FeatureSet | None) -> tuple[GraphStor
 
 def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
     """The values, the task, and the rows without values with the reason."""
-    columns = [sheet.cells[name] for name in options.targets]
+    columns = [["" if cell.lower() in UNKNOWN else cell for cell in sheet.cells[name]] for name in options.targets]
     if (options.kind or _guess_words(columns)) == "multiclass":
         if len(columns) > 1:
             raise ValueError(f"targets: {len(columns)} columns; a multiclass task has one")
@@ -215,7 +222,22 @@ def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Ta
     for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
         problems.setdefault(row, "no target has a value")
     kind = options.kind or _guess(y)
+    if options.kind in ("binary", "multilabel"):
+        _check_yes_or_no(sheet, kind, dict(zip(options.targets, y.T, strict=True)))
     return y, Task("graph", kind, *METRICS[kind], tuple(options.targets)), problems
+
+
+def _check_yes_or_no(sheet: Sheet, kind: Kind, columns: Mapping[str, NDArray[np.float32]]) -> None:
+    """Complain about a number that is not 0 or 1, and about a column of words; a word among numbers is a bad row."""
+    for name, values in columns.items():
+        known = np.flatnonzero(~np.isnan(values))
+        wrong = known[~np.isin(values[known], (0, 1))]
+        advice = "--kind multiclass takes all values for classes, and --kind regression for numbers"
+        if not known.size:
+            wrong = np.flatnonzero([cell.lower() not in UNKNOWN for cell in sheet.cells[name]])
+            advice = "words are classes by themselves, without --kind"
+        if wrong.size:
+            raise DatasetError(f"{sheet.quote(name, int(wrong[0]))}; {kind} needs 0 and 1: {advice}")
 
 
 def _guess_words(columns: Sequence[Sequence[str]]) -> Kind | None:
@@ -232,7 +254,7 @@ def _guess(y: NDArray[np.float32]) -> Kind:
 
 
 def _natural(name: str) -> tuple[float, str]:
-    """Numbers in their order, then other names, such as nan."""
+    """Numbers in their order, then other names, such as inf."""
     try:
         number = float(name)
     except ValueError:
@@ -248,8 +270,14 @@ def _split(members: list[Member], options: TableOptions, is_molecule: bool) -> S
             raise ValueError("split: scaffolds are of molecules; these graphs are not read from SMILES")
         return scaffold_split([member.text for member in members], options.fractions)
     sheet = read_sheet(Path(options.split.removeprefix("file:")), ["graph", "split"])
-    part = dict(zip(sheet.cells["graph"], sheet.cells["split"], strict=True))
-    return labelled_split(part.get(member.id, "") for member in members)
+    rows = {name: row for row, name in enumerate(sheet.cells["graph"])}
+    return _labelled(sheet, "split", [rows.get(member.id, -1) for member in members])
+
+
+def _labelled(sheet: Sheet, column: str, rows: Sequence[int]) -> Split:
+    """The split that these rows of a column say; a graph whose row is -1 is left out."""
+    labels = ["" if row < 0 else sheet.cells[column][row] for row in rows]
+    return labelled_split(labels, lambda number: sheet.quote(column, rows[number]))
 
 
 def _rdkit_version() -> str:

@@ -54,7 +54,7 @@ def reproduce(
     known = dict.fromkeys(cell.row for cell in cells)
     for row in rows:
         if row not in known:
-            raise ValueError(f"rows: {experiment.name} has no row {row!r}; it has {', '.join(known)}")
+            raise ValueError(f"rows: {experiment.name} has no row {row!r}; it has {', '.join(map(repr, known))}")
     cells = [cell for cell in cells if not rows or cell.row in rows]
     done = {record.path: record for record in records.read(results)}
     found = []

@@ -10,6 +10,16 @@ with RejectLog("out.parquet") as log, TableWriter("out.parquet", schema) as tabl
 from escgnn.files.chunks import Chunk, Rejected
 from escgnn.files.locking import is_unused, locked
 from escgnn.files.reading import GraphFile
-from escgnn.files.writing import RejectLog, TableWriter, atomic
+from escgnn.files.writing import RejectLog, TableWriter, atomic, check_output
 
-__all__ = ["Chunk", "GraphFile", "RejectLog", "Rejected", "TableWriter", "atomic", "is_unused", "locked"]
+__all__ = [
+    "Chunk",
+    "GraphFile",
+    "RejectLog",
+    "Rejected",
+    "TableWriter",
+    "atomic",
+    "check_output",
+    "is_unused",
+    "locked",
+]

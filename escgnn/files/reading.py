@@ -151,11 +151,8 @@ def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> lis
         raise ValueError(f"{source.path} holds no graphs: it has no columns")
     is_edge_list = smiles is None and {*COLUMNS} <= {name.lower() for name in source.columns}
     wanted = COLUMNS if is_edge_list else (smiles or "smiles",)
-    try:
-        found = [source.columns[find_column(source.columns, name)] for name in wanted]
-    except LookupError:
-        columns, expected = ", ".join(source.columns), smiles or f"{', '.join(COLUMNS)}, or smiles"
-        raise ValueError(f"{source.path}: the columns are {columns:.200}; expected {expected}, each once") from None
+    advice = "" if smiles else f"; name the column with --smiles, or those of an edge list {', '.join(COLUMNS)}"
+    found = [find_column(source, name, advice) for name in wanted]
     if isinstance(source, ParquetSource):
         for name in found:
             source.check_type(name, integers=is_edge_list, text=name == found[0])

@@ -26,7 +26,7 @@ def parse(text: str) -> Any:
     2
 
     Raises:
-        ValueError: It is no SMILES, or breaks the rules of valence.
+        ValueError: It is no SMILES, breaks the rules of valence, or has hydrogen only.
         ImportError: RDKit is not installed.
     """
     Chem, rdBase = chemistry()
@@ -41,6 +41,8 @@ def parse(text: str) -> Any:
             unchecked = Chem.MolFromSmiles(smiles, sanitize=False)
             problems = Chem.DetectChemistryProblems(unchecked) if unchecked is not None else ()
             raise ValueError(problems[0].Message() if problems else "not a SMILES string")
+    if not molecule.GetNumHeavyAtoms() and all(atom.GetAtomicNum() == 1 for atom in molecule.GetAtoms()):
+        raise ValueError("the molecule has no heavy atoms")
     return molecule
 
 
@@ -51,7 +53,7 @@ def heavy_atoms(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     (array([0, 1]), array([[0, 1]]))
 
     Raises:
-        ValueError: As `parse` does; or there is hydrogen only.
+        ValueError: As `parse` does.
     """
     molecule = parse(text)
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
@@ -59,6 +61,4 @@ def heavy_atoms(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if molecule.GetNumHeavyAtoms() == atoms.size:
         return atoms, edges
     heavy = np.array([atom.GetAtomicNum() != 1 for atom in molecule.GetAtoms()])
-    if not heavy.any():
-        raise ValueError("the molecule has no heavy atoms")
     return atoms[heavy], (np.cumsum(heavy) - 1)[edges[heavy[edges].all(axis=1)]]

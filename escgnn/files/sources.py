@@ -1,11 +1,13 @@
 """Where rows come from: text, plain or gzipped, and Parquet."""
 
+import codecs
 import csv
+import difflib
 import gzip
 import io
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -18,6 +20,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 BLOCK = 1 << 20  # bytes of text
 BATCH = 1 << 16  # rows of Parquet
 LONGEST_RECORD = 100  # lines of one CSV record; more means that a quote was never closed
+NOT_UTF8 = "not UTF-8 text; save the file as UTF-8"
 
 
 class Row(NamedTuple):
@@ -34,19 +37,6 @@ def extension(path: Path) -> str:
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
-def find_column(columns: Sequence[str], name: str) -> int:
-    """Where a column stands; if none has this very name, the one that differs in upper and lower case only.
-
-    Raises:
-        LookupError: There is no such column, or more than one.
-    """
-    places = [place for place, column in enumerate(columns) if column == name]
-    places = places or [place for place, column in enumerate(columns) if column.lower() == name.lower()]
-    if len(places) != 1:
-        raise LookupError(f"column {name!r} is not there once; the columns are {', '.join(columns):.300}")
-    return places[0]
-
-
 class TextSource:
     """A text file: a record in every line or, with a delimiter, a table below a header."""
 
@@ -57,10 +47,15 @@ class TextSource:
         self.delimiter = delimiter
         self.columns: list[str] = []
         self._file: io.BufferedReader | None = None
+        with self._opened() as stream:
+            first = stream.readline()
+        self._file = None
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise ValueError(f"{path} is UTF-16; save it as UTF-8")
+        if b"\r" in first.strip() and not first.endswith(b"\n"):
+            raise ValueError(f"{path} ends its lines with carriage returns only; save it with line feeds")
         if delimiter:
-            with self._opened() as stream:
-                header = stream.readline().decode("utf-8-sig", "backslashreplace")
-            self._file = None
+            header = first.decode("utf-8-sig", "backslashreplace")
             self.columns = [name for row in csv_rows([(1, header)], delimiter, 0) for name in row.cells]
 
     @property
@@ -70,16 +65,19 @@ class TextSource:
             return 0
         return self.path.stat().st_size if self._file.closed else self._file.tell()
 
-    def records(self, column: str = "") -> Iterator[Row]:
-        """Every record with one cell, the line or that column; blank lines and headers are no records."""
+    def records(self, *columns: str) -> Iterator[Row]:
+        """Every record with the cells of these columns, or its line if it is no table; a bad one with all its cells.
+
+        Blank lines and headers are no records.
+        """
         if not self.delimiter:
             for line, text in self._lines():
                 if cell := text.strip().removeprefix(">>graph6<<").removeprefix(">>sparse6<<"):
-                    yield Row(line, text, [cell], "" if _is_utf8(text) else "not UTF-8 text")
+                    yield Row(line, text, [cell], "" if _is_utf8(text) else NOT_UTF8)
             return
-        place = self.columns.index(column)
+        places = [self.columns.index(column) for column in columns]
         for row in csv_rows(islice(self._lines(), 1, None), self.delimiter, len(self.columns), LONGEST_RECORD):
-            yield row._replace(cells=row.cells[place : place + 1])
+            yield row if row.trouble else row._replace(cells=[row.cells[place] for place in places])
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """The table below its header in blocks of whole lines, each with the number of its first line."""
@@ -131,11 +129,14 @@ class ParquetSource:
             expected = " or ".join(["integers"] * integers + ["text"] * text)
             raise ValueError(f"{self.path}: column {column} holds {kind}; expected {expected}")
 
-    def records(self, column: str = "") -> Iterator[Row]:
-        """Every row with one cell, of that column; a missing one is empty."""
-        for first, batch in self.batches([column]):
-            for line, cell in enumerate(batch.column(0).to_pylist(), first):
-                yield Row(line, cell or "", [(cell or "").strip()])
+    def records(self, *columns: str) -> Iterator[Row]:
+        """Every row with the cells of these columns as text; a missing one is empty."""
+        for first, batch in self.batches([*dict.fromkeys(columns)]):
+            with _damage_named(self.path):
+                rows = [*zip(*(batch.column(name).to_pylist() for name in columns), strict=True)]
+            for line, row in enumerate(rows, first):
+                cells = ["" if cell is None else str(cell).strip() for cell in row]
+                yield Row(line, ",".join(cells), cells)
 
     def batches(self, columns: list[str]) -> Iterator[tuple[int, Any]]:
         """Record batches, each with the number of its first row."""
@@ -145,6 +146,29 @@ class ParquetSource:
                 first = self._rows_read + 1
                 self._rows_read += batch.num_rows
                 yield first, batch
+
+
+def find_column(source: TextSource | ParquetSource, name: str, advice: str = "") -> str:
+    """The column of this name; if none has this very one, that which differs in upper and lower case only.
+
+    Raises:
+        ValueError: There is no such column, and ``advice`` says what to do; or there is more than one.
+    """
+    path, columns = source.path, source.columns
+    found = [column for column in columns if column == name]
+    found = found or [column for column in columns if column.lower() == name.lower()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ValueError(f"{path} has the column {name!r} more than once: {', '.join(found)}; rename all but one")
+    if isinstance(source, TextSource) and len(columns) == 1:
+        for mark in ";\t|,":
+            if mark in columns[0] and mark != source.delimiter:
+                raise ValueError(f"{path} is separated by {mark!r}; save it with commas as .csv, or with tabs as .tsv")
+    lower = {column.lower(): column for column in columns}
+    near = difflib.get_close_matches(name.lower(), lower, 1)
+    hint = f"did you mean {lower[near[0]]!r}? Its" if near else "its"
+    raise ValueError(f"{path} has no column {name!r}; {hint} columns are {', '.join(columns) or 'none':.300}{advice}")
 
 
 def csv_rows(lines: Iterable[tuple[int, str]], delimiter: str, width: int, span: int = 1) -> Iterator[Row]:
@@ -181,9 +205,9 @@ def csv_rows(lines: Iterable[tuple[int, str]], delimiter: str, width: int, span:
         else:
             cells = text.rstrip("\r\n").split(delimiter)
         if not all(map(_is_utf8, cells or [text])):
-            trouble = "not UTF-8 text"
+            trouble = NOT_UTF8
         elif not trouble and len(cells) != width:
-            trouble = f"{len(cells)} cells; expected {width}"
+            trouble = f"has {len(cells)} cells, the header {width}"
         yield Row(line, text, [cell.strip() for cell in cells], trouble)
 
 
@@ -197,7 +221,7 @@ def _damage_named(path: Path) -> Iterator[None]:
     """Turns what gzip and Parquet say about broken data into an error that names the file."""
     try:
         yield
-    except (EOFError, zlib.error, pa.ArrowException) as error:
+    except (EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
     except OSError as error:
         if error.errno is not None:  # the system's own, such as no permission

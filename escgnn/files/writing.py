@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 
 from escgnn.files.chunks import Rejected
 
+HEADER = ("line", "record", "reason")  # of a list of bad rows
+
 
 @contextmanager
 def atomic(path: str | PathLike[str]) -> Iterator[Path]:
@@ -34,6 +36,18 @@ def atomic(path: str | PathLike[str]) -> Iterator[Path]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def check_output(source: str | PathLike[str], output: str | PathLike[str]) -> None:
+    """Complain if results, or the list of bad rows beside them, would replace the file that is read.
+
+    Raises:
+        ValueError: They would.
+    """
+    rejects = RejectLog(output).path
+    for what, path in (("it", Path(output)), (f"{rejects}, the list of its bad rows,", rejects)):
+        if path.exists() and path.samefile(source):
+            raise ValueError(f"{output}: {what} would replace the input {source}; choose another output")
 
 
 class TableWriter:
@@ -90,10 +104,13 @@ class RejectLog:
     """Lists bad rows in a CSV beside the results: ``out.rejected.csv`` beside ``out.parquet``.
 
     Give it to `GraphFile` as ``on_reject``. The file appears when the block ends well; without bad rows there
-    is none, and one that an earlier run left is removed.
+    is none, and one that an earlier run left is removed. A file of another kind is neither removed nor replaced.
 
     Args:
         path: The file with the results.
+
+    Raises:
+        ValueError: There is a bad row, but a file of another kind where it should be listed.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -104,18 +121,32 @@ class RejectLog:
     def __enter__(self) -> Self:
         return self
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was no bad row."""
+        return self._writer is None
+
     def __call__(self, row: Rejected) -> None:
         """Adds a row."""
         if self._writer is None:
+            if self.path.exists() and not self._is_stale():
+                raise ValueError(f"{self.path} is not a list of bad rows, which would replace it; rename it")
             draft = self._stack.enter_context(atomic(self.path))
             file = self._stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
             self._writer = csv.writer(file)
-            self._writer.writerow(["line", "record", "reason"])
+            self._writer.writerow(HEADER)
         self._writer.writerow([row.line, row.record, row.reason])
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
-        if kind is None and self._writer is None:
-            self.path.unlink(missing_ok=True)
+        if kind is None and self.is_empty and self._is_stale():
+            self.path.unlink()
+
+    def _is_stale(self) -> bool:
+        """Whether there is a list that an earlier run left."""
+        if not self.path.is_file():
+            return False
+        with self.path.open("rb") as file:
+            return file.readline().strip() == ",".join(HEADER).encode()

@@ -20,6 +20,7 @@ MEANING = {
 BETTER = {"lower": "lower is better ↓", "higher": "higher is better ↑", "same": "should be the same as the paper's"}
 START = "escgnn reproduce counting --budget smoke"
 TIMES, DASH = "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
+DIRTY = "-dirty"  # behind the commit of a run whose code was changed since
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,15 @@ def runs_text(runs: Iterable[Record]) -> str:
 def commands(runs: Iterable[Record]) -> Iterator[str]:
     """What was called, each command once."""
     yield from dict.fromkeys(run.command for run in runs if run.command)
+
+
+def short(commit: str) -> str:
+    """The first digits of a commit, and whether the code was changed since.
+
+    >>> short("6b6fba26b6fba26b6fba2-dirty")
+    '6b6fba26b6-dirty'
+    """
+    return commit.removesuffix(DIRTY)[:10] + DIRTY * commit.endswith(DIRTY)
 
 
 def variants_text(entry: Entry) -> str:

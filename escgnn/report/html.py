@@ -21,6 +21,7 @@ from escgnn.report.findings import (
     published,
     ratio,
     runs_text,
+    short,
     variants_text,
 )
 from escgnn.report.markup import Markup, join, tag
@@ -64,7 +65,7 @@ def _header(title: str, findings: Findings) -> Markup:
     facts = {
         "Generated": findings.generated,
         "Runs": f"{many(len(findings.records), 'run')}, {len(findings.failed)} failed",
-        "Commits": ", ".join(commit[:10] for commit in findings.commits) or "none recorded",
+        "Commits": ", ".join(map(short, findings.commits)) or "none recorded",
         "Versions": ", ".join(f"{name} {' / '.join(v)}" for name, v in findings.versions.items()) or "none recorded",
         "Time": f"{duration(sum(record.seconds for record in findings.records))} of computing; as the clock went on the "
         "machine that ran it, which other work may have shared",
@@ -313,7 +314,7 @@ def _runs(findings: Findings) -> Markup:
             duration(record.seconds),
             "failed" if record.error is not None else "good",
             record.finished,
-            (record.commit or "")[:10],
+            short(record.commit or ""),
             ", ".join(f"{name} {version}" for name, version in record.versions.items()),
         )
         command = tag("td", tag("code", record.command))

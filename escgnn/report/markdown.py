@@ -11,6 +11,7 @@ from escgnn.report.findings import (
     number,
     published,
     runs_text,
+    short,
 )
 from escgnn.report.selection import Entry
 
@@ -32,7 +33,7 @@ def page(findings: Findings) -> str:
 def _about(findings: Findings) -> str:
     facts = [f"Made by `escgnn report` on {findings.generated}", many(len(findings.records), "run")]
     if findings.commits:
-        facts.append(f"commit {', '.join(commit[:10] for commit in findings.commits)}")
+        facts.append(f"commit {', '.join(map(short, findings.commits))}")
     facts += [f"{name} {', '.join(versions)}" for name, versions in findings.versions.items()]
     return text(", ".join(facts)) + "."
 

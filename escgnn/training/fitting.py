@@ -126,10 +126,14 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     choose_loss(config.loss, task)
     if config.model.count_skip and task.kind != "regression":
         raise ValueError(f"model.count_skip: it predicts numbers, but {bundle.name} asks for {task.kind} targets")
-    for name in ("train", "validation", "test"):
-        graphs = getattr(bundle, name)
-        if not len(graphs):
-            raise ValueError(f"bundle: {bundle.name} has no {name} graphs")
+    sizes = {name: len(getattr(bundle, name)) for name in ("train", "validation", "test")}
+    for name, size in sizes.items():
+        if not size:
+            found = ", ".join(f"{number} {part}" for part, number in sizes.items())
+            raise ValueError(
+                f"bundle: {bundle.name} has no {name} graphs; its {len(bundle.graphs)} usable rows give {found}. "
+                "Add rows, or choose yourself with --split column:NAME or file:PATH"
+            )
     y = bundle.validation.column("y")
     if math.isnan(score(task, Scaling.of(bundle), torch.zeros(len(y), out_channels(task)), y)[task.metric]):
         raise ValueError(

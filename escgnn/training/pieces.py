@@ -128,7 +128,7 @@ class Pieces:
 
     def _parquet_rows(self) -> Iterator[Rows]:
         source = self._source = ParquetSource(self.path)
-        place = find_column(source.columns, self._column)
+        place = source.columns.index(find_column(source, self._column))
         for first, batch in source.batches(source.columns):
             for start in range(0, batch.num_rows, CHUNK_ROWS):
                 some = batch.slice(start, CHUNK_ROWS)
@@ -138,7 +138,8 @@ class Pieces:
     def _text_rows(self, delimiter: str) -> Iterator[Rows]:
         source = self._source = TextSource(self.path, delimiter)
         if delimiter:
-            columns, place = source.columns, find_column(source.columns, self._column)
+            columns = source.columns
+            place = columns.index(find_column(source, self._column))
             records = csv_rows(_lines(source), delimiter, len(columns), LONGEST_RECORD)
         else:
             columns, place = ["graph" if self.format == "graph6" else "smiles"], 0

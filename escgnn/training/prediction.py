@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from escgnn.graphs import Graph, as_graph, disjoint_union
 from escgnn.loader import Loader
 from escgnn.store import GraphStore
 from escgnn.training.positions import with_positions
-from escgnn.training.runs import Run
+from escgnn.training.runs import Run, hash_graphs
 from escgnn.training.scoring import out_channels, predictions, score
 
-SPLITS = ("train", "validation", "test")
+PARTS = ("train", "validation", "test", "all")
 
 
 def predict(run: Run, graphs: Any, *, batch_size: int = 256, workers: int = 0) -> Tensor:
@@ -44,19 +45,73 @@ def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size
 
     Args:
         run: What `load_run` gives.
-        bundle: The dataset; its task must be the one that the network was trained for.
-        split: ``"train"``, ``"validation"`` or ``"test"``.
+        bundle: The dataset; its task must be the one that the network was trained for. Classes are known by their names, and
+            some may be missing.
+        split: ``"train"``, ``"validation"``, ``"test"`` or ``"all"``.
         batch_size: Graphs at a time.
 
     Raises:
         ValueError: The dataset does not suit the network.
     """
-    if split not in SPLITS:
-        raise ValueError(f"split: {split!r}; expected one of {', '.join(SPLITS)}")
-    if bundle.task != run.task:
-        raise ValueError(f"bundle: {bundle.name} asks for {bundle.task}, but {run.folder} answers {run.task}")
-    graphs: GraphStore = getattr(bundle, split)
-    return score(run.task, run.scaling, outputs(run, graphs, batch_size), graphs.column("y"))
+    graphs = part_of(bundle, split)
+    y = _answers(run, bundle, graphs)
+    return score(run.task, run.scaling, outputs(run, graphs, batch_size), y)
+
+
+def part_of(bundle: DatasetBundle, split: str) -> GraphStore:
+    """The graphs of a part of a dataset, or all."""
+    if split not in PARTS:
+        raise ValueError(f"split: {split!r}; expected one of {', '.join(PARTS)}")
+    graphs: GraphStore = bundle.graphs if split == "all" else getattr(bundle, split)
+    return graphs
+
+
+def own_split(run: Run, bundle: DatasetBundle, *, given: bool = False) -> DatasetBundle | None:
+    """The dataset with the split that the network was trained with; None if it was trained on other graphs.
+
+    Args:
+        run: What `load_run` gives.
+        bundle: The dataset.
+        given: Whether somebody chose its split, which must then be the run's own.
+
+    Raises:
+        ValueError: It is another one, so graphs of the training would be judged as if they were new.
+    """
+    if run.split is None or run.dataset.get("graphs") != hash_graphs(bundle.graphs):
+        return None
+    own = replace(bundle, split=run.split, folds=())
+    if given and bundle.split is not None:
+        for part, index in bundle.split._asdict().items():
+            if not np.array_equal(np.unique(index), getattr(run.split, part)):
+                raise ValueError(
+                    f"split: {run.folder} was trained with another one of {bundle.name}, so that graphs it knows would be "
+                    "judged; name none, and its own is used"
+                )
+    return own
+
+
+def _answers(run: Run, bundle: DatasetBundle, graphs: GraphStore) -> Tensor:
+    """The targets of graphs, classes in the order of the run."""
+    asked, known = bundle.task, run.task
+    named = bool(asked.names and known.names)
+    for name in ("level", "kind", "targets", *([] if named else ["classes"])):
+        theirs, ours = getattr(asked, name), getattr(known, name)
+        if theirs != ours:
+            raise ValueError(f"bundle: {name} of {bundle.name}: {_words(theirs)}; {run.folder} has {_words(ours)}")
+    y = graphs.column("y")
+    if not named or asked.names == known.names:
+        return y
+    if strange := [name for name in asked.names if name not in known.names]:
+        raise ValueError(
+            f"bundle: {bundle.name} has the classes {_words(strange)}, which {run.folder} does not know; "
+            f"it knows {_words(known.names)}"
+        )
+    place = torch.tensor([*map(known.names.index, asked.names), -1])  # the last is that of unknown ones, -1
+    return place[y]
+
+
+def _words(value: Any) -> str:
+    return str(value) if isinstance(value, str | int) else ", ".join(map(repr, value))
 
 
 def as_store(graphs: Any) -> GraphStore:

@@ -1,10 +1,13 @@
 """The run folder: what it holds, how it is written and read. Nothing in it that is loaded can run code."""
 
+import base64
 import hashlib
 import json
 import platform
 import subprocess
-from collections.abc import Mapping
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from os import PathLike
@@ -19,10 +22,11 @@ from safetensors.torch import save
 from torch import Tensor
 
 from escgnn import __version__
-from escgnn.datasets import DatasetBundle, Feature
+from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.files import atomic
 from escgnn.metrics import Task
 from escgnn.models import ESCGNN
+from escgnn.store import GraphStore
 from escgnn.training.config import TrainConfig
 from escgnn.training.scoring import Scaling, out_channels
 from escgnn.transforms import StructuralEncoding
@@ -31,6 +35,7 @@ CONFIG, METRICS, CHECKPOINT = "config.yaml", "metrics.csv", "last.ckpt"
 WEIGHTS, ABOUT, RESULT, CURVES = "model.safetensors", "model.json", "result.json", "curves.png"
 FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
 FORMAT = "escgnn model 1"
+RECORDER = "Recorder"  # the part of a checkpoint that only ours have
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,7 @@ class Run:
         features: What it reads of nodes and edges, by name.
         dataset: Name and hashes of what it was trained on.
         epoch: The epoch that the weights are of.
+        split: Which of its dataset's graphs it was trained, chosen and judged with.
     """
 
     folder: Path
@@ -56,6 +62,7 @@ class Run:
     features: Mapping[str, Feature]
     dataset: Mapping[str, str]
     epoch: int
+    split: Split | None = None
 
 
 def build_model(bundle: DatasetBundle, config: TrainConfig) -> ESCGNN:
@@ -86,7 +93,13 @@ def describe(model: ESCGNN, bundle: DatasetBundle, config: TrainConfig, scaling:
         "task": asdict(bundle.task),
         "scaling": asdict(scaling),
         "features": {name: asdict(bundle.features[name]) for name in ("x", "edge_attr") if name in bundle.features},
-        "dataset": {"name": bundle.name, "sha256": bundle.sha256, "content": fingerprint(bundle)},
+        "dataset": {
+            "name": bundle.name,
+            "sha256": bundle.sha256,
+            "content": fingerprint(bundle),
+            "graphs": hash_graphs(bundle.graphs),
+        },
+        "split": None if bundle.split is None else pack_split(bundle.split, len(bundle.graphs)),
         "versions": versions(),
     }
 
@@ -125,8 +138,9 @@ def load_run(folder: str | PathLike[str]) -> Run:
             features={name: Feature(entry["kind"], tuple(entry["sizes"])) for name, entry in about["features"].items()},
             dataset=about["dataset"],
             epoch=epoch,
+            split=unpack_split(about["split"]) if about.get("split") else None,
         )
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, zlib.error) as error:
         raise ValueError(f"{folder / ABOUT}: not a description of a model; {error!r}") from error
     try:
         model.load_state_dict(weights)
@@ -157,6 +171,8 @@ def _read_weights(path: Path) -> tuple[dict[str, Tensor], int]:
 
 def _exists(path: Path) -> None:
     if not path.is_file():
+        if (path.parent / "fold0").is_dir():
+            raise ValueError(f"{path.parent} holds a cross-validation; choose a fold, such as {path.parent / 'fold0'}")
         what = "is not there" if path.parent.is_dir() else "is not there, nor is its folder"
         raise ValueError(f"{path} {what}; a run folder has it once the first epoch is over")
 
@@ -165,14 +181,43 @@ def fingerprint(bundle: DatasetBundle) -> str:
     """Hash of the graphs that are trained, chosen and judged with, in their order, and of what is asked of them."""
     digest = hashlib.sha256(repr((bundle.task, sorted(bundle.features.items()))).encode())
     for graphs in (bundle.train, bundle.validation, bundle.test):
-        digest.update(f"{len(graphs)}".encode())
-        for start in range(0, len(graphs), 4096):
-            batch = graphs.batch(range(start, min(start + 4096, len(graphs))))
-            for name, values in batch:
-                if isinstance(values, Tensor):
-                    digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
-                    digest.update(values.contiguous().numpy().data)
+        _add_graphs(digest, graphs)
     return digest.hexdigest()
+
+
+def hash_graphs(graphs: GraphStore) -> str:
+    """Hash of graphs in their order, whatever is asked of them."""
+    digest = hashlib.sha256()
+    _add_graphs(digest, graphs, ignore={"y"})
+    return digest.hexdigest()
+
+
+def _add_graphs(digest: Any, graphs: GraphStore, ignore: Collection[str] = ()) -> None:
+    digest.update(f"{len(graphs)}".encode())
+    for start in range(0, len(graphs), 4096):
+        batch = graphs.batch(range(start, min(start + 4096, len(graphs))))
+        for name, values in batch:
+            if isinstance(values, Tensor) and name not in ignore:
+                digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
+                digest.update(values.contiguous().numpy().data)
+
+
+def pack_split(split: Split, count: int) -> str:
+    """A split of so many graphs as a short text.
+
+    >>> unpack_split(pack_split(Split(np.array([2, 0]), np.array([1]), np.array([1])), 4)).train
+    array([0, 2])
+    """
+    parts = np.zeros(count, np.uint8)
+    for place, index in enumerate(split):
+        parts[index] |= 1 << place
+    return base64.b64encode(zlib.compress(parts.tobytes(), 9)).decode()
+
+
+def unpack_split(text: str) -> Split:
+    """The split, every part in order."""
+    parts = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
+    return Split(*(np.flatnonzero(parts & 1 << place) for place in range(len(Split._fields))))
 
 
 def versions() -> dict[str, str]:
@@ -203,9 +248,18 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint, as plain values."""
+    """A checkpoint, as plain values.
+
+    Raises:
+        ValueError: It is damaged, or another program's.
+    """
+    foreign = f"{path} is no checkpoint of escgnn; train in a new folder"
     try:
         checkpoint: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, ValueError, EOFError, UnpicklingError) as error:
-        raise ValueError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+    except (RuntimeError, ValueError, LookupError, TypeError, EOFError, UnpicklingError) as error:
+        if isinstance(error, UnpicklingError) and zipfile.is_zipfile(path):  # it is whole, and holds more than values
+            raise ValueError(foreign) from error
+        raise ValueError(f"{path} is damaged; train again in a new folder ({WEIGHTS} can still be used)") from error
+    if not isinstance(checkpoint, dict) or RECORDER not in checkpoint.get("callbacks", ()):
+        raise ValueError(foreign)
     return checkpoint

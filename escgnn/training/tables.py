@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from escgnn.datasets.molecules import FEATURES, FeatureSet
-from escgnn.files import Rejected, RejectLog, TableWriter
+from escgnn.files import Rejected, RejectLog, TableWriter, check_output
 from escgnn.store import GraphStore
 from escgnn.training.pieces import Piece, Pieces
 from escgnn.training.prediction import predict
@@ -71,9 +71,11 @@ def predict_file(
         progress: Called now and then with the bytes read and their total.
 
     Raises:
-        ValueError: The network needs what the file does not have, a column would be there twice, or the file is damaged.
+        ValueError: The network needs what the file does not have, a column would be there twice, the file is damaged, or the
+            output would replace it.
         OSError: A file cannot be opened.
     """
+    check_output(source, output)
     start = time.perf_counter()
     rows = predicted = 0
     problems: list[Rejected] = []
@@ -97,7 +99,7 @@ def predict_file(
                 progress(pieces.bytes_read, pieces.total_bytes)
         if table is None:
             raise ValueError(f"{source} has no rows")
-    rejects = log.path if log.path.exists() else None
+    rejects = None if log.is_empty else log.path
     return Summary(rows, predicted, tuple(problems), time.perf_counter() - start, Path(output), rejects)
 
 

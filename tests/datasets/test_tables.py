@@ -39,7 +39,7 @@ def test_a_table_of_smiles(table):
         (4, "not a SMILES string"),
         (5, "no target has a value"),
         (6, "logS: 'oops' is not a number"),
-        (8, "2 cells; expected 6"),
+        (8, "has 2 cells, the header 6"),
     ]
 
 
@@ -56,9 +56,46 @@ def test_several_targets_may_lack_values(table):
 def test_zeros_and_ones_are_classes(table):
     assert datasets.load(table, targets=["active"]).task.kind == "binary"
     assert datasets.load(table, targets=["active"], kind="regression").task.kind == "regression"
-    both = datasets.load(table, targets=["active", "active"])
+    table.write_text("smiles,a,b\nC,1,0\nCC,0,0\nCCC,0,1\n")
+    both = datasets.load(table, targets=["a", "b"])
     assert both.task.kind == "multilabel"
-    assert both.graphs.column("y").tolist() == [[1, 1], [0, 0], [0, 0], [1, 1]]
+    assert both.graphs.column("y").tolist() == [[1, 0], [0, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("kind", ["binary", "multilabel"])
+@pytest.mark.parametrize("value", ["0.3", "1.2", "2", "-1"])
+def test_yes_or_no_is_0_or_1(table, kind, value):
+    table.write_text(f"smiles,a,b\nC,0,1\nCC,NA,0\nCCC,{value},1\n")
+    message = (
+        rf"mine\.csv: line 4: a is '{value}'; {kind} needs 0 and 1: --kind multiclass takes all values for classes"
+    )
+    with pytest.raises(ValueError, match=message):
+        datasets.load(table, targets=["b", "a"] if kind == "multilabel" else ["a"], kind=kind)
+
+
+def test_words_are_not_yes_or_no(table):
+    table.write_text("smiles,a,b\nC,-,1\nCC,yes,0\nCCC,no,oops\n")
+    message = r"mine\.csv: line 3: a is 'yes'; binary needs 0 and 1: words are classes by themselves, without --kind"
+    with pytest.raises(ValueError, match=message):
+        datasets.load(table, targets=["a"], kind="binary")
+    bundle = datasets.load(table, targets=["b"], kind="binary")
+    assert [(row.line, row.reason) for row in bundle.rejected] == [(4, "b: 'oops' is not a number")]
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "n/a", " NaN ", "null", "NONE", "-"])
+def test_unknown_values(table, cell):
+    table.write_text(f"smiles,y,z,word\nC,1.5,{cell},a\nCC,{cell},2,b\nCCC,3,4,{cell}\nCCCC,5,6,a\nO,7,8,b\n")
+    bundle = datasets.load(table, targets=["y", "z"])
+    assert bundle.graphs.column("y")[:2].isnan().tolist() == [[False, True], [True, False]] and not bundle.rejected
+    for targets, line in (["y"], 3), (["word"], 4):
+        bundle = datasets.load(table, targets=targets)
+        assert [(row.line, row.reason) for row in bundle.rejected] == [(line, "no target has a value")]
+    assert bundle.task.names == ("a", "b")
+
+
+def test_unknown_values_of_parquet(tmp_path):
+    pq.write_table(pa.table({"smiles": ["C", "CC", "O"], "y": [0.5, float("nan"), None]}), tmp_path / "mine.parquet")
+    assert len(datasets.load(tmp_path / "mine.parquet", targets=["y"]).rejected) == 2
 
 
 def test_named_classes(table):
@@ -98,10 +135,10 @@ def test_targets_beyond_all_numbers_are_bad_rows(table):
     assert np.array_equal(bundle.graphs.column("y"), expected, equal_nan=True)
 
 
-@pytest.mark.parametrize("cells", [("nan", "2", "10", "-inf"), ("10", "-inf", "nan", "2"), ("2", "nan", "-inf", "10")])
+@pytest.mark.parametrize("cells", [("x", "2", "10", "-inf"), ("10", "-inf", "x", "2"), ("2", "x", "-inf", "10")])
 def test_the_order_of_classes_does_not_depend_on_that_of_rows(table, cells):
     table.write_text("smiles,y\n" + "".join(f"{'C' * n},{cell}\n" for n, cell in enumerate(cells, 1)))
-    assert datasets.load(table, targets=["y"], kind="multiclass").task.names == ("2", "10", "-inf", "nan")
+    assert datasets.load(table, targets=["y"], kind="multiclass").task.names == ("2", "10", "-inf", "x")
 
 
 def test_splits(table, tmp_path):
@@ -186,21 +223,57 @@ def test_lines_of_smiles_with_labels(tmp_path):
     ("options", "message"),
     [
         ({"targets": "logS"}, "targets: 'logS'; expected a list of columns"),
-        ({"targets": ["logP"]}, "column 'logP' is not there once; the columns are name, SMILES, logS"),
+        (
+            {"targets": ["logS2"]},
+            r"csv has no column 'logS2'; did you mean 'logS'\? Its columns are name, SMILES, logS",
+        ),
+        ({"targets": ["weight"]}, "csv has no column 'weight'; its columns are name, SMILES, logS, active"),
+        ({"targets": ["logS", "kind", "logS"]}, "targets: 'logS' is named 2 times; name it once"),
+        ({"targets": ["logS"], "split": f"file:{__file__}"}, r"py: tables are read from \.csv, \.tsv and \.parquet"),
         ({"targets": ["logS"], "split": "column"}, "split: 'column'; expected \"random\""),
         ({"targets": ["logS"], "split": "time"}, "split: 'time'"),
-        ({"targets": ["logS"], "split": "column:name"}, "split: 'a'; expected train, valid or test"),
+        (
+            {"targets": ["logS"], "split": "column:name"},
+            r"mine\.csv: line 2: name is 'a'; expected train, valid or test",
+        ),
         ({"targets": ["logS"], "kind": "ranking"}, "kind: 'ranking'; expected one of regression"),
         ({"targets": ["logS"], "fractions": (0.5, 0.2, 0.2)}, "three that add up to 1"),
         ({"targets": ["logS", "kind"], "kind": "multiclass"}, "a multiclass task has one"),
         ({"targets": ["name"]}, "no graph can be used"),
         ({"target": ["logS"]}, r"target: \S+mine.csv has no such option; it has targets, smiles, labels"),
-        ({"targets": ["logS"], "smiles": "molecule"}, "expected molecule"),
+        ({"targets": ["logS"], "smiles": "molecule"}, "csv has no column 'molecule'; its columns are name, SMILES"),
     ],
 )
 def test_what_makes_no_sense(table, options, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(table, **options)
+
+
+def test_a_header_alone(table):
+    table.write_text("smiles,y\n")
+    for kind in (None, "multiclass", "binary"):
+        with pytest.raises(ValueError, match=r"mine\.csv has no rows$"):
+            datasets.load(table, targets=["y"], kind=kind)
+
+
+def test_columns_named_twice(table):
+    table.write_text("smiles,y,y,Z,z\nC,1,2,3,4\n")
+    assert datasets.load(table, targets=["z"]).graphs.column("y").tolist() == [[4]]
+    with pytest.raises(ValueError, match=r"mine\.csv has the column 'y' more than once: y, y; rename all but one"):
+        datasets.load(table, targets=["y"])
+
+
+def test_labels_of_another_kind(table, tmp_path):
+    """What a table of labels or a split lacks is told like what the first one lacks."""
+    for text, message in [
+        ("graph;split\n", r"split\.csv is separated by ';'; save it with commas"),
+        ("graph,part\n", r"split\.csv has no column 'split'; its columns are graph, part"),
+        ("graph,split\n9,x\n1,train\n5,holdout\n", r"split\.csv: line 4: split is 'holdout'; expected train, valid or"),
+    ]:
+        (tmp_path / "split.csv").write_text(text)
+        with pytest.raises(ValueError, match=message) as error:
+            datasets.load(table, targets=["logS"], split=f"file:{tmp_path / 'split.csv'}")
+        assert "damaged" not in str(error.value)
 
 
 def test_graphs_need_labels(tmp_path):

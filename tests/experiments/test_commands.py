@@ -32,7 +32,7 @@ def test_unknown_names(tmp_path):
     result = call("reproduce", "conting", "--results", tmp_path)
     assert result.exit_code == 1 and "unknown experiment 'conting'" in str(result.exception)
     result = call("reproduce", "counting", "--row", "GNN", "--results", tmp_path)
-    assert "has no row 'GNN'; it has ESC-GNN, MPNN" in str(result.exception)
+    assert "has no row 'GNN'; it has 'ESC-GNN', 'MPNN'" in str(result.exception)
 
 
 def test_failed_runs_are_shown(tmp_path, capsys):

@@ -82,7 +82,7 @@ def test_rows_can_be_chosen(tmp_path):
     seen = []
     run(Lab(), tmp_path, rows=["two"], report=lambda record, number, total: seen.append((record.row, number, total)))
     assert seen == [("two", 1, 1)]
-    with pytest.raises(ValueError, match="no row 'three'; it has one, two"):
+    with pytest.raises(ValueError, match="no row 'three'; it has 'one', 'two'"):
         run(Lab(), tmp_path, rows=["three"])
     with pytest.raises(ValueError, match="budget: 'long'"):
         reproduce(Lab().experiment, "long", results=tmp_path)

@@ -49,7 +49,7 @@ def test_bad_graph6_lines_are_named_and_counted(tmp_path):
     rejects = []
     file = GraphFile(path, on_reject=rejects.append)
     assert [chunk.ids.to_pylist() for chunk in file] == [[0, 2, 5]]
-    assert rejects[1] == Rejected(6, "C~\\xff", "not UTF-8 text")
+    assert rejects[1] == Rejected(6, "C~\\xff", "not UTF-8 text; save the file as UTF-8")
     assert [(row.line, row.record) for row in rejects] == [(3, "B"), (6, "C~\\xff"), (7, "&Bw")]
     assert "need 1" in rejects[0].reason and "not supported" in rejects[2].reason
     assert file.rejected == 3
@@ -103,7 +103,8 @@ def test_any_bytes_are_graphs_rejects_or_a_clear_error(content, name):
             graphs, rejects = read(path)
             assert graphs or rejects
         except ValueError as error:
-            assert "holds no graphs" in str(error) or "is damaged" in str(error)
+            clear = ("holds no graphs", "is damaged", "is UTF-16", "carriage returns only")
+            assert any(text in str(error) for text in clear)
 
 
 @pytest.mark.parametrize("name", ["graphs.g6", "edges.csv", "graphs.smi", "edges.parquet"])
@@ -151,3 +152,28 @@ def test_truncated_gzip_is_named(tmp_path, name):
         (tmp_path / name).write_bytes(damaged)
         with pytest.raises(ValueError, match=rf"{name} is damaged: "):
             list(GraphFile(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["molecules.csv", "molecules.smi", "molecules.csv.gz"])
+def test_text_of_other_systems_is_named(tmp_path, name):
+    pack = gzip.compress if name.endswith("gz") else bytes
+    for text, message in [
+        ("smiles,y\nC,1\n".encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        ("\ufeffsmiles,y\n".encode("utf-16-be"), "is UTF-16; save it as UTF-8"),
+        (b"smiles,y\rC,1\rCC,2\r", "ends its lines with carriage returns only; save it with line feeds"),
+    ]:
+        (tmp_path / name).write_bytes(pack(text))
+        with pytest.raises(ValueError, match=rf"{name} {message}"):
+            GraphFile(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "mark"),
+    [("m.csv", "smiles;y", "';'"), ("m.csv", "smiles\ty", r"'\\t'"), ("m.tsv", "smiles,y", "','")],
+)
+def test_other_delimiters_are_named(tmp_path, name, header, mark):
+    (tmp_path / name).write_text(f"{header}\n")
+    with pytest.raises(
+        ValueError, match=rf"{name} is separated by {mark}; save it with commas as \.csv, or with tabs as"
+    ):
+        GraphFile(tmp_path / name)

@@ -34,6 +34,7 @@ def test_parse():
         ("C1CC", SYNTAX),
         ("C\u00e9", "ASCII"),
         ("CC(C)(C)(C)(C)C", VALENCE),
+        ("[2H][H]", "no heavy atoms"),
     ):
         with pytest.raises(ValueError, match=reason):
             parse(text)
@@ -75,9 +76,9 @@ def test_tables_of_smiles(tmp_path, chunk_size):
     assert [(name, len(nodes)) for name, nodes, _ in graphs] == [(0, 1), (1, 2), (5, 3), (7, 1)]
     assert rejects == [
         (5, "the SMILES is empty"),
-        (6, "2 cells; expected 3"),
+        (6, "has 2 cells, the header 3"),
         (7, "a quote is not closed, or is closed within a cell"),
-        (10, "not UTF-8 text"),
+        (10, "not UTF-8 text; save the file as UTF-8"),
     ]
 
 
@@ -94,8 +95,12 @@ def test_the_column_can_be_named(tmp_path):
     assert GraphFile(path).format == "edges"
     assert read(path, smiles="canonical")[0] == [(0, [0, 1, 2], [[0, 1], [1, 2]])]
     assert read(path, smiles="Canonical")[0]
-    with pytest.raises(ValueError, match="the columns are graph, source, target, canonical; expected structure"):
-        GraphFile(path, smiles="structure")
+    with pytest.raises(
+        ValueError, match=r"has no column 'Structure'; its columns are graph, source, target, canonical$"
+    ):
+        GraphFile(path, smiles="Structure")
+    with pytest.raises(ValueError, match=r"has no column 'kanonical'; did you mean 'canonical'\? Its columns are"):
+        GraphFile(path, smiles="kanonical")
 
 
 def test_a_column_needs_a_table(tmp_path):
@@ -120,7 +125,7 @@ def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "molecules.smi"
     path.write_bytes(b"CC\nC\xff\nC")
     graphs, rejects = read(path)
-    assert [name for name, _, _ in graphs] == [0, 2] and rejects == [(2, "not UTF-8 text")]
+    assert [name for name, _, _ in graphs] == [0, 2] and rejects == [(2, "not UTF-8 text; save the file as UTF-8")]
 
 
 def test_without_rdkit_the_error_says_what_to_install(tmp_path, monkeypatch):

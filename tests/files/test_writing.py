@@ -5,7 +5,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from escgnn.files import GraphFile, Rejected, RejectLog, TableWriter, atomic
+from escgnn.files import GraphFile, Rejected, RejectLog, TableWriter, atomic, check_output
 
 SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})
 BATCH = pa.record_batch({"graph": [1, 2], "name": ["a", 'b, "c"']}, SCHEMA)
@@ -108,12 +108,44 @@ def test_rejects_are_listed_beside_the_results(tmp_path):
 
 
 def test_a_stale_list_goes_only_with_a_good_run(tmp_path):
-    stale = tmp_path / "out.rejected.csv"
-    stale.write_text("old")
+    stale, old = tmp_path / "out.rejected.csv", "line,record,reason\n"
+    stale.write_text(old)
     with pytest.raises(RuntimeError), RejectLog(tmp_path / "out.parquet") as log:
         log(Rejected(1, "x", "bad"))
         raise RuntimeError
-    assert stale.read_text() == "old" and names(tmp_path) == [stale.name]
+    assert stale.read_text() == old and names(tmp_path) == [stale.name]
     with RejectLog(tmp_path / "out.parquet"):
         pass
     assert names(tmp_path) == []
+
+
+def test_what_is_no_list_of_bad_rows_stays(tmp_path):
+    other = tmp_path / "out.rejected.csv"
+    other.write_text("smiles\nC\n")
+    with RejectLog(tmp_path / "out.csv") as log:
+        assert log.is_empty
+    with (
+        pytest.raises(ValueError, match=r"out\.rejected\.csv is not a list of bad rows"),
+        RejectLog(tmp_path / "out.csv") as log,
+    ):
+        log(Rejected(1, "x", "bad"))
+    assert other.read_text() == "smiles\nC\n" and names(tmp_path) == [other.name]
+
+
+def test_the_input_is_not_replaced(tmp_path):
+    (tmp_path / "in.csv").touch()
+    (tmp_path / "in.rejected.csv").touch()
+    (tmp_path / "link.csv").symlink_to("in.csv")
+    check_output(tmp_path / "in.csv", tmp_path / "out.csv")
+    check_output(tmp_path / "missing.csv", tmp_path / "missing.csv")  # reading complains
+    for source, output, message in [
+        ("in.csv", "in.csv", r"in\.csv: it would replace the input .*in\.csv; choose another output"),
+        ("link.csv", "in.csv", r"in\.csv: it would replace the input .*link\.csv"),
+        (
+            "in.rejected.csv",
+            "in.parquet",
+            r"in\.parquet: \S+in\.rejected\.csv, the list of its bad rows, would replace the",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            check_output(tmp_path / source, tmp_path / output)

@@ -119,6 +119,13 @@ def test_a_run_counts_once_however_many_cells_it_fills(report):
     assert len(report.sections[0].runs("hour")) == 6
 
 
+def test_changed_code_is_told():
+    commit = "6b6fba2" * 5
+    report = Report(EXPERIMENTS, (run(0.1, commit=commit), run(0.2, seed=1, commit=f"{commit}-dirty")), "now")
+    assert text_of(report.html()).count("6b6fba26b6-dirty") == 2, "above, and beside the run"
+    assert "commit 6b6fba26b6, 6b6fba26b6-dirty" in report.markdown()
+
+
 def test_nothing_in_a_record_becomes_html(tmp_path):
     table = replace(
         COUNT, rows=(EVIL,), columns=(EVIL, "b"), title=EVIL, metric=EVIL, note=EVIL, paper={EVIL: (1.0, 2.0)}

@@ -270,7 +270,11 @@ def test_what_cannot_be_trained(tmp_path):
     empty = DatasetBundle("b", bundle.graphs, bundle.task, {}, bundle.split._replace(test=np.empty(0, np.int64)))
     for wrong, config, message in [
         (one_class, CONFIG, "rocauc of the validation targets is undefined"),
-        (empty, CONFIG, "has no test graphs"),
+        (
+            empty,
+            CONFIG,
+            "has no test graphs; its 40 usable rows give 20 train, 10 validation, 0 test.*--split column:NAME",
+        ),
         (bundle, change(loss="l1"), "does not suit binary"),
         (bundle, change(model={"backbone": "gcn"}), "backbone: 'gcn'; expected one of"),
         (bundle, change(accelerator="abacus"), "accelerator abacus, devices 1"),

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from escgnn import graphs
 from escgnn.datasets import DatasetBundle
 from escgnn.store import GraphStore
-from escgnn.training import evaluate, fit, load_run, predict, read_result, runs
+from escgnn.training import fit, load_run, predict, read_result, runs
 from escgnn.training.runs import commit, fingerprint
 from tests.training import tiny
 from tests.training.tiny import change
@@ -106,13 +106,27 @@ def test_features_are_needed(folder):
         predict(load_run(folder), [graphs.cycle(5)])
 
 
-def test_evaluate_checks(folder):
-    run = load_run(folder)
-    with pytest.raises(ValueError, match="expected one of train, validation, test"):
-        evaluate(run, tiny.bundle(), "valid")
-    with pytest.raises(ValueError, match="tiny asks for"):
-        evaluate(run, tiny.bundle(targets=3))
-    assert {"mae", "norm-mae", "mae/t0"} <= {*evaluate(run, tiny.bundle(), "train")}
+def test_a_folder_of_folds(tmp_path):
+    (tmp_path / "fold0").mkdir()
+    with pytest.raises(ValueError, match=r"holds a cross-validation; choose a fold, such as .*fold0"):
+        load_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [{"state_dict": {}}, {"callbacks": {"ModelCheckpoint": {}}}, [1], {"callbacks": np.random.default_rng()}]
+)
+def test_foreign_checkpoints_are_told(tmp_path, content):
+    torch.save(content, tmp_path / "last.ckpt")
+    with pytest.raises(ValueError, match="is no checkpoint of escgnn; train in a new folder"):
+        runs.load_checkpoint(tmp_path / "last.ckpt")
+
+
+@pytest.mark.parametrize("length", [0, 5, 300])
+def test_damaged_checkpoints_are_told(tmp_path, length):
+    torch.save({"state_dict": {}}, tmp_path / "last.ckpt")
+    (tmp_path / "last.ckpt").write_bytes((tmp_path / "last.ckpt").read_bytes()[:length])
+    with pytest.raises(ValueError, match=re.escape("last.ckpt is damaged; train again in a new folder (model")):
+        runs.load_checkpoint(tmp_path / "last.ckpt")
 
 
 def test_fingerprint_sees_everything():

@@ -81,7 +81,7 @@ def test_csv_with_broken_rows(run, tmp_path):
     assert {*bad} == {"8", "9", "10", "11", "13", "15"}
     assert all(row[3:5] == ["", ""] for row in bad.values())
     assert "not a SMILES" in bad["8"][-1] and "empty" in bad["9"][-1] and "valence" in bad["10"][-1]
-    assert bad["11"][-1] == "2 cells; expected 3" and bad["13"][-1] == "not UTF-8 text"
+    assert bad["11"][-1] == "has 2 cells, the header 3" and "UTF-8" in bad["13"][-1]
     assert bad["15"][-1] == "not a SMILES string: it has letters outside ASCII"
     assert (summary.rows, summary.predicted, summary.rejects) == (10, 4, None)
     assert [problem.line for problem in summary.problems] == [3, 4, 6, 7, 10, 12]
@@ -90,6 +90,21 @@ def test_csv_with_broken_rows(run, tmp_path):
     expected = predict(run, read_smiles(["CCO", "CCN", "c1ccccc1", "C1CCC1"]).graphs).numpy()
     found = np.array([[float(cell) for cell in row[3:5]] for row in rows if row[-1] == "ok"])
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_rows_that_are_at_fault_say_why(run, tmp_path):
+    """They keep the cells that have a column, whatever is wrong with them."""
+    (tmp_path / "in.csv").write_bytes(b"id,smiles\n1,CCO,more\n2,CCO\n\xb5,CCO\n4,[H][H]\n")
+    predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv")
+    rows = read(tmp_path / "out.csv")[1:]
+    assert [row[:2] for row in rows] == [["1", "CCO"], ["2", "CCO"], ["\\xb5", "CCO"], ["4", "[H][H]"]]
+    assert [row[2] == "" for row in rows] == [True, False, True, True]
+    assert [row[-1] for row in rows] == [
+        "has 3 cells, the header 2",
+        "ok",
+        "not UTF-8 text; save the file as UTF-8",
+        "the molecule has no heavy atoms",
+    ]
 
 
 def test_parquet_keeps_types(run, tmp_path):
@@ -254,3 +269,14 @@ def test_what_is_refused(run, bare, tmp_path):
         with pytest.raises(ValueError, match=message):
             predict_file(network, tmp_path / source, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_input_is_kept(run, tmp_path):
+    content = "smiles\nCCO\n"
+    for name in ("in.csv", "in.rejected.csv", "out.rejected.csv"):
+        (tmp_path / name).write_text(content)
+    for source in ("in.csv", "in.rejected.csv"):
+        with pytest.raises(ValueError, match=rf"in\.csv: .* would replace the input .*{source}; choose another output"):
+            predict_file(run, tmp_path / source, tmp_path / "in.csv")
+    assert predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv").rejects is None
+    assert {path.read_text() for path in tmp_path.iterdir() if path.name != "out.csv"} == {content}

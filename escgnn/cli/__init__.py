@@ -1,0 +1,46 @@
+"""The command line. A command reads its options, calls one function of the library and prints what it returns.
+
+Everything heavy is imported inside the commands, so that ``escgnn --help`` answers at once.
+"""
+
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+from escgnn import __version__, terminal
+from escgnn.cli import graphs, learning, results
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Graph neural networks that provably count substructures, at the cost of message passing."""
+    if version:
+        terminal.console.print(__version__)
+        raise typer.Exit
+
+
+app.command(cls=graphs.EncodeCommand)(graphs.encode)
+app.command()(graphs.count)
+app.command()(graphs.theory)
+app.command("datasets")(graphs.list_datasets)
+app.command()(learning.train)
+app.command()(learning.predict)
+app.command()(learning.evaluate)
+app.command()(learning.export)
+app.command()(learning.tune)
+app.command()(results.reproduce)
+app.command()(results.report)
+
+
+def main() -> None:
+    """Run a command; say in plain words what is wrong with its input."""
+    warnings.showwarning = terminal.show_warning
+    try:
+        app()
+    except (ValueError, OverflowError, OSError, ImportError) as error:
+        terminal.show_error(error)
+        sys.exit(1)

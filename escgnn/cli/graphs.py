@@ -1,0 +1,159 @@
+"""Commands about graphs: encode, count, theory, datasets."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from escgnn import terminal
+from escgnn.cli.options import Input, Smiles, Strict, a_file, a_folder
+
+
+class EncodeCommand(TyperCommand):
+    """A command whose help names the parts, which the library knows; it is loaded for that help only."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        from escgnn.encoding import PARTS
+
+        (option,) = (param for param in self.params if param.name == "parts")
+        option.help = f"Histograms, by commas, out of {', '.join(PARTS)}."  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def encode(
+    source: Annotated[Path | None, Input] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Parquet file to write.", callback=a_file)
+    ] = None,
+    hops: Annotated[str, typer.Option(help="Radius of the rooted subgraphs, or several: 1,2,3.")] = "2",
+    parts: Annotated[str, typer.Option()] = "degree,node,joint,edge",
+    subgraph: Annotated[str, typer.Option(help="union, or balls as the authors' code has it.")] = "union",
+    max_degree: Annotated[int, typer.Option(help="Degrees from here on share a bin.")] = 32,
+    resistance_width: Annotated[float, typer.Option(help="Width of a resistance bin.")] = 0.5,
+    nodes: Annotated[bool, typer.Option("--nodes", help="Encode the tuples (v, v), too.")] = False,
+    max_nodes: Annotated[int | None, typer.Option(help="Largest subgraph; beyond it the radius shrinks.")] = None,
+    walk_length: Annotated[int, typer.Option(help="Edges of the longest walks of the part walk.")] = 6,
+    cycle_length: Annotated[int, typer.Option(help="Nodes of the longest cycles of the part cycle, at most 8.")] = 8,
+    colour_rounds: Annotated[int, typer.Option(help="Rounds of 1-WL of the part colour.")] = 2,
+    colour_bins: Annotated[int, typer.Option(help="Number of hashed colours of the part colour.")] = 64,
+    smiles: Smiles = None,
+    strict: Strict = False,
+    describe: Annotated[bool, typer.Option("--describe", help="Print the bins and stop.")] = False,
+) -> None:
+    """Encode every edge of the graphs in a file: histograms of the subgraph rooted at it."""
+    from escgnn.encoding import RootedEncoding
+
+    encoding = RootedEncoding(
+        _radii(hops),
+        tuple(part.strip() for part in parts.split(",")),
+        subgraph=subgraph,
+        max_degree=max_degree,
+        resistance_width=resistance_width,
+        nodes=nodes,
+        max_nodes=max_nodes,
+        walk_length=walk_length,
+        cycle_length=cycle_length,
+        colour_rounds=colour_rounds,
+        colour_bins=colour_bins,
+    )
+    if describe:
+        terminal.show_bins(encoding.bins)
+        return
+    if source is None or output is None:
+        raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
+    from escgnn.tables import encode_file
+
+    with terminal.progress_bar(f"encoding {source.name}") as progress:
+        summary = encode_file(source, output, encoding, smiles=smiles, strict=strict, progress=progress)
+    terminal.show_summary(summary)
+
+
+def _radii(text: str) -> int | tuple[int, ...]:
+    """One radius, or several between commas."""
+    try:
+        first, *others = (int(word) for word in text.split(","))
+    except ValueError:
+        raise ValueError(f"hops: {text!r}; expected a number such as 2, or several such as 1,2,3") from None
+    return (first, *others) if others else first
+
+
+def count(
+    source: Annotated[Path, Input],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet or CSV file to write.", callback=a_file)],
+    pattern: Annotated[
+        str | None, typer.Option(help="A name such as 5-cycle, or edges such as '0-1 1-2 2-0 2-3'.")
+    ] = None,
+    per: Annotated[str | None, typer.Option(help="graph, node or edge.", show_default="graph")] = None,
+    induced: Annotated[bool, typer.Option("--induced", help="Count induced copies.")] = False,
+    orbit: Annotated[str | None, typer.Option(help="Counted position: a node or an edge such as 2-3.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="The benchmark's nine targets, per node.")] = False,
+    smiles: Smiles = None,
+    strict: Strict = False,
+) -> None:
+    """Count a substructure exactly in every graph of a file."""
+    from escgnn.counting import read_orbit, read_pattern
+    from escgnn.tables import count_file
+
+    if everything == (pattern is not None):
+        raise typer.BadParameter("give either --pattern or --all")
+    if everything and (per not in (None, "node") or induced or orbit is not None):
+        raise typer.BadParameter("--all counts subgraphs per node; leave --per, --induced and --orbit out")
+    with terminal.progress_bar(f"counting in {source.name}") as progress:
+        summary = count_file(
+            source,
+            output,
+            None if pattern is None else read_pattern(pattern),
+            per=per or "graph",
+            induced=induced,
+            orbit=None if orbit is None else read_orbit(orbit),
+            smiles=smiles,
+            strict=strict,
+            progress=progress,
+        )
+    terminal.show_summary(summary, pattern)
+
+
+def theory(
+    labels: Annotated[list[str] | None, typer.Argument(metavar="[LABEL]...", help="LaTeX labels; all if none.")] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the pictures.", callback=a_folder)] = Path(
+        "theory"
+    ),
+    docs: Annotated[
+        Path | None, typer.Option(help="Also write theory.md and errata.md to this folder.", callback=a_folder)
+    ] = None,
+) -> None:
+    """Check the paper's statements and draw the graphs that show them."""
+    from escgnn import theorems
+    from escgnn.theorems.pages import write_docs, write_pictures
+
+    if docs is not None and labels:
+        raise typer.BadParameter("the docs hold all statements; leave the labels out")
+    verdicts = []
+    for verdict in theorems.iterate(labels or ()):
+        terminal.show_verdict(verdict)
+        verdicts.append(verdict)
+    pictures = write_pictures(verdicts, output) if docs is None else {"docs": write_docs(verdicts, docs)}
+    for paths in pictures.values():
+        terminal.console.print(*(f"written to {path}" for path in paths), sep="\n", highlight=False)
+
+
+def list_datasets(
+    name: Annotated[str | None, typer.Argument(help="Verify this one and print its statistics.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Folder to look for raw files in first.", callback=a_folder)] = None,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="The paper's tables about its datasets, beside ours.")
+    ] = False,
+) -> None:
+    """List the benchmarks, whether they are here, and what is in them."""
+    from escgnn import datasets
+
+    if name is not None:
+        terminal.show_verification(datasets.verify(name, root))
+        if tables:
+            terminal.show_substructures(name, datasets.substructure_table(name, root))
+    elif tables:
+        terminal.show_sizes(datasets.size_table(root))
+    else:
+        terminal.show_datasets(datasets.listing(root))

@@ -1,0 +1,62 @@
+"""Commands about the paper's tables: reproduce, report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from escgnn import terminal
+from escgnn.cli.options import a_file, a_folder
+
+
+def reproduce(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="counting, generalisation, ablation, isomorphism, brec, molecules, parts, substructures, statistics, efficiency "
+            "or storage.",
+        ),
+    ],
+    budget: Annotated[
+        str, typer.Option(help="smoke to see that it runs, hour for two cores, paper for a GPU.")
+    ] = "hour",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of everything that is trained.")] = 1,
+    rows: Annotated[
+        list[str] | None, typer.Option("--row", help="Only this row of the tables; may be repeated.")
+    ] = None,
+    results: Annotated[Path, typer.Option(help="Folder of the records.", callback=a_folder)] = Path("results"),
+    work: Annotated[Path, typer.Option(help="Folder for what a stopped run goes on from.", callback=a_folder)] = Path(
+        "runs"
+    ),
+) -> None:
+    """Run what is missing of a table of the paper; every run leaves a record."""
+    from escgnn import experiments
+    from escgnn.report import build
+
+    experiment = experiments.find(name)
+    experiments.reproduce(
+        experiment,
+        budget,
+        seeds=seeds,
+        rows=rows or (),
+        results=results,
+        work=work,
+        report=terminal.show_record,
+    )
+    terminal.show_report(build(results, [experiment]))
+
+
+def report(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write: .html or .md.", callback=a_file)
+    ] = None,
+    results: Annotated[Path, typer.Option(help="Folder of the records.", callback=a_folder)] = Path("results"),
+) -> None:
+    """Show all recorded runs beside the paper's numbers, on the terminal or as one page."""
+    from escgnn.report import build, write
+
+    if output is None:
+        terminal.show_report(build(results))
+    else:
+        terminal.console.print(f"written to {write(results, output)}", highlight=False)
