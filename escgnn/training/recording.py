@@ -16,7 +16,7 @@ from torch import Tensor
 from escgnn.files import atomic
 from escgnn.metrics import Task
 from escgnn.training.module import Learner
-from escgnn.training.runs import CHECKPOINT, METRICS, WEIGHTS, load_checkpoint, save_weights
+from escgnn.training.runs import CHECKPOINT, METRICS, WEIGHTS, read_values, save_weights
 
 Row = dict[str, float]
 Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every epoch so far
@@ -126,7 +126,8 @@ class AtomicIO(TorchCheckpointIO):
 
     def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = True) -> dict[str, Any]:
         """Read."""
-        return load_checkpoint(Path(path))
+        checkpoint: dict[str, Any] = read_values(Path(path))
+        return checkpoint
 
 
 def write_metrics(rows: list[Row], path: Path) -> None:

@@ -36,6 +36,7 @@ WEIGHTS, ABOUT, RESULT, CURVES = "model.safetensors", "model.json", "result.json
 FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
 FORMAT = "escgnn model 1"
 RECORDER = "Recorder"  # the part of a checkpoint that only ours have
+FOREIGN = "is no checkpoint of escgnn; train in a new folder"
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,18 +249,26 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint, as plain values.
+    """The checkpoint of a run, as plain values.
 
     Raises:
         ValueError: It is damaged, or another program's.
     """
-    foreign = f"{path} is no checkpoint of escgnn; train in a new folder"
+    checkpoint = read_values(path)
+    if not isinstance(checkpoint, dict) or RECORDER not in checkpoint.get("callbacks", ()):
+        raise ValueError(f"{path} {FOREIGN}")
+    return checkpoint
+
+
+def read_values(path: Path) -> Any:
+    """What torch has saved, as plain values.
+
+    Raises:
+        ValueError: It is damaged, or holds more than values.
+    """
     try:
-        checkpoint: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, ValueError, LookupError, TypeError, EOFError, UnpicklingError) as error:
         if isinstance(error, UnpicklingError) and zipfile.is_zipfile(path):  # it is whole, and holds more than values
-            raise ValueError(foreign) from error
+            raise ValueError(f"{path} {FOREIGN}") from error
         raise ValueError(f"{path} is damaged; train again in a new folder ({WEIGHTS} can still be used)") from error
-    if not isinstance(checkpoint, dict) or RECORDER not in checkpoint.get("callbacks", ()):
-        raise ValueError(foreign)
-    return checkpoint
