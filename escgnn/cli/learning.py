@@ -2,34 +2,19 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from escgnn import terminal
-from escgnn.cli.options import (
-    Config,
-    Dataset,
-    Input,
-    Kind,
-    Labels,
-    RunFolder,
-    Settings,
-    Smiles,
-    Split,
-    Targets,
-    a_file,
-    a_folder,
-    load,
-    on_dataset,
-)
+from escgnn.cli.options import Config, Input, RunFolder, Settings, Smiles, Source, a_file, a_folder, on_dataset
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
 
 
 @on_dataset
 def train(
-    bundle: Any,
+    source: Source,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.", callback=a_folder)],
     config: Config = None,
     settings: Settings = None,
@@ -39,6 +24,7 @@ def train(
     """Train on a benchmark or on your own table; the run folder holds all there is to know."""
     from escgnn import training
 
+    bundle = source.load()
     overrides = [*(settings or ()), *([] if devices is None else [f"devices={devices}"])]
     chosen = training.read_config(config, overrides, bundle=bundle)
     if bundle.folds:
@@ -66,30 +52,26 @@ def predict(
     terminal.show_predictions(summary)
 
 
+@on_dataset
 def evaluate(
     run: RunFolder,
-    dataset: Dataset,
+    source: Source,
     part: Annotated[
         Part | None,
         typer.Option(help="Graphs to judge by; of a table that the run was not trained on all, else those for tests."),
     ] = None,
     fold: Annotated[int | None, typer.Option(help="Fold of a cross-validation, from 0.")] = None,
-    smiles: Smiles = None,
-    targets: Targets = None,
-    split: Split = None,
-    kind: Kind = None,
-    labels: Labels = None,
 ) -> None:
     """Judge a trained network on a dataset; on its own, by the split that it was trained with."""
     from escgnn import training
     from escgnn.training.prediction import own_split, part_of
 
     trained = training.load_run(run)
-    is_table = targets is not None
-    bundle = load(dataset, smiles, targets, split, kind or (trained.task.kind if is_table else None), labels)
+    is_table, is_split = "targets" in source.given, "split" in source.given
+    bundle = source.load(**({"kind": trained.task.kind} if is_table else {}))
     given = bundle if fold is None else bundle.fold(fold)
-    own = own_split(trained, given, given=fold is not None or split is not None)
-    chosen = part or (Part.all if own is None and is_table and split is None else Part.test)
+    own = own_split(trained, given, given=fold is not None or is_split)
+    chosen = part or (Part.all if own is None and is_table and not is_split else Part.test)
     if own is None and given.folds and chosen != Part.all:
         raise typer.BadParameter(f"{bundle.name} is judged by {len(bundle.folds)} folds; choose one with --fold")
     judged = own or given
@@ -111,7 +93,7 @@ def export(
 
 @on_dataset
 def tune(
-    bundle: Any,
+    source: Source,
     out: Annotated[
         Path,
         typer.Option("-o", "--out", help="Folder for the search; an earlier one there goes on.", callback=a_folder),
@@ -126,6 +108,7 @@ def tune(
     """Search for good settings by validation: radius, parts, width, depth and learning rate."""
     from escgnn import training, tuning
 
+    bundle = source.load()
     if bundle.folds or fold is not None:
         bundle = bundle.fold(fold or 0)
     base = training.read_config(config, settings or (), bundle=bundle)

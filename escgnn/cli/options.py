@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,21 +54,42 @@ Settings = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=a_folder)]
 
 
+@dataclass(frozen=True)
+class Source:
+    """A dataset that a command names, not yet loaded.
+
+    Attributes:
+        name: Of a benchmark, or of a table or graph file.
+        given: The options that were given, as `escgnn.datasets.load` takes them.
+    """
+
+    name: str
+    given: dict[str, Any]
+
+    def load(self, **defaults: Any) -> Any:
+        """The dataset; its rows that cannot be used are shown."""
+        from escgnn import datasets
+
+        bundle = datasets.load(self.name, **{**defaults, **self.given})
+        terminal.show_rejected(bundle.rejected)
+        return bundle
+
+
 def on_dataset(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with ``bundle`` given by a dataset's name and, for a user's own table, the options of `load`."""
-    loading = {
-        name: option.replace(kind=option.KEYWORD_ONLY) for name, option in inspect.signature(load).parameters.items()
+    """The command with ``source``, a `Source`, given by the arguments of `_source`."""
+    naming = {
+        name: option.replace(kind=option.KEYWORD_ONLY) for name, option in inspect.signature(_source).parameters.items()
     }
     own = inspect.signature(command).parameters
     first = [
-        loading["dataset"] if name == "bundle" else own[name].replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        naming["dataset"] if name == "source" else own[name].replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name in own
     ]
-    options = [*first, *(option for name, option in loading.items() if name != "dataset")]
+    options = [*first, *(option for name, option in naming.items() if name != "dataset")]
 
     def run(**given: Any) -> None:
-        bundle = load(**{name: given.pop(name) for name in loading})
-        command(bundle=bundle, **given)
+        source = _source(**{name: given.pop(name) for name in naming})
+        command(source=source, **given)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
@@ -75,19 +97,14 @@ def on_dataset(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def load(
+def _source(
     dataset: Dataset,
     smiles: Smiles = None,
     targets: Targets = None,
     split: Split = None,
     kind: Kind = None,
     labels: Labels = None,
-) -> Any:
-    """A dataset, with those options of a user's own table that were given; its rows that cannot be used are shown."""
-    from escgnn import datasets
-
+) -> Source:
     columns = [name.strip() for name in targets.split(",")] if targets else None
-    given: dict[str, Any] = {"smiles": smiles, "targets": columns, "split": split, "kind": kind, "labels": labels}
-    bundle = datasets.load(dataset, **{name: value for name, value in given.items() if value is not None})
-    terminal.show_rejected(bundle.rejected)
-    return bundle
+    given = {"smiles": smiles, "targets": columns, "split": split, "kind": kind, "labels": labels}
+    return Source(dataset, {name: value for name, value in given.items() if value is not None})

@@ -14,8 +14,8 @@ from escgnn.experiments.fits import outcome, train
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
 from escgnn.graphs import Graph
 from escgnn.graphs.families import COUNTING_RECIPE
+from escgnn.store import GraphStore
 from escgnn.training import load_run, predict
-from escgnn.training.prediction import store_of
 
 ROWS = (counting.LADDER, counting.SKIP, "ESC-GNN", "MPNN")
 
@@ -87,7 +87,7 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
         truth = count_all(members)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*shapes that no training graph had")  # that is the point
-            predicted = predict(network, store_of(members)).numpy()
+            predicted = predict(network, GraphStore.from_view(members)).numpy()
         errors = np.abs(predicted - truth).mean(axis=0) / network.scaling.unit
         values[table.label] = dict(zip(TARGETS, errors.tolist(), strict=True))
     return replace(outcome(trained, "", {}), values=values)

@@ -21,6 +21,20 @@ class Motifs(NamedTuple):
 
 
 @kernel
+def mark_kept(csr: Csr, code: NDArray[np.int32], x: int, ball: NDArray[np.uint8], mark: NDArray[np.int32]) -> None:
+    """Set the marks of the neighbours of x: 1 where the subgraph keeps the edge to them."""
+    for k in range(csr.indptr[x], csr.indptr[x + 1]):
+        mark[csr.indices[k]] = (ball[code[x]] & ball[code[csr.indices[k]]]) != 0
+
+
+@kernel
+def unmark(csr: Csr, x: int, mark: NDArray[np.int32]) -> None:
+    """Take the marks of the neighbours of x away."""
+    for k in range(csr.indptr[x], csr.indptr[x + 1]):
+        mark[csr.indices[k]] = 0
+
+
+@kernel
 def tally_triples(
     csr: Csr,
     walk: Walk,
@@ -35,9 +49,7 @@ def tally_triples(
     L = motifs.size
     for i in range(count):
         x = nodes[i]
-        near_x = ball[code[x]]
-        for k in range(csr.indptr[x], csr.indptr[x + 1]):
-            mark[csr.indices[k]] = (near_x & ball[code[csr.indices[k]]]) != 0
+        mark_kept(csr, code, x, ball, mark)
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
             y = csr.indices[k]
             if mark[y] == 0:
@@ -53,8 +65,7 @@ def tally_triples(
                     histogram[motifs.wedge[mark[z] * L * L * L + place]] += 1
                 if motifs.triangle.size and mark[z] and x < y and y < z:
                     histogram[motifs.triangle[place]] += 1
-        for k in range(csr.indptr[x], csr.indptr[x + 1]):
-            mark[csr.indices[k]] = 0
+        unmark(csr, x, mark)
 
 
 class Around(NamedTuple):
@@ -120,10 +131,8 @@ def tally_paths(
     look_around(csr, walk, count, ball, motifs, around)
     for i in range(count):
         x = nodes[i]
-        near_x, label_x = ball[code[x]], motifs.label[code[x]]
-        degree = csr.indptr[x + 1] - csr.indptr[x]
-        for k in range(csr.indptr[x], csr.indptr[x + 1]):
-            mark[csr.indices[k]] = (near_x & ball[code[csr.indices[k]]]) != 0
+        label_x, degree = motifs.label[code[x]], csr.indptr[x + 1] - csr.indptr[x]
+        mark_kept(csr, code, x, ball, mark)
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
             y = csr.indices[k]
             lower = csr.indptr[y + 1] - csr.indptr[y]
@@ -144,5 +153,4 @@ def tally_paths(
                 if mark[z] and near_y & ball[code[z]]:
                     label = motifs.label[code[z]]
                     histogram[motifs.path[(label * L * L + middle) * L + label]] -= 1
-        for k in range(csr.indptr[x], csr.indptr[x + 1]):
-            mark[csr.indices[k]] = 0
+        unmark(csr, x, mark)

@@ -236,6 +236,15 @@ class GraphStore(Dataset[Any]):
         levels = {level: {name: self.column(name) for name in columns} for level, columns in self._columns.items()}
         return GraphStore(self.num_nodes, self.num_edges, edge_index, **levels)
 
+    @classmethod
+    def from_view(cls, graphs: Graph) -> "GraphStore":
+        """Graphs side by side, both directions of every edge; loops and repeats leave no trace."""
+        sizes = np.diff(graphs.ptr)
+        owner = np.searchsorted(graphs.ptr, graphs.edges[:, 0], side="right") - 1
+        pairs = graphs.edges - graphs.ptr[owner, None]
+        columns = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2).T
+        return cls(sizes, 2 * np.bincount(owner, minlength=sizes.size), columns)
+
     def view(self) -> Graph:
         """All graphs side by side, as adjacency lists.
 

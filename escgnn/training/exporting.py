@@ -15,8 +15,8 @@ from escgnn import __version__, graphs
 from escgnn.files import atomic
 from escgnn.loader import Loader
 from escgnn.models.exporting import SIZE_OF, export_program, to_onnx
+from escgnn.store import GraphStore
 from escgnn.training.positions import with_positions
-from escgnn.training.prediction import store_of
 from escgnn.training.runs import Run
 from escgnn.training.scoring import predictions
 
@@ -73,7 +73,7 @@ def export(run: Run, path: str | PathLike[str]) -> Exported:
 
 def _example(run: Run) -> Any:
     """A batch that has all that the network reads; what the numbers are does not matter."""
-    store = store_of(graphs.molecule_like(3))
+    store = GraphStore.from_view(graphs.molecule_like(3))
     rows = {"x": store.num_nodes_total, "edge_attr": int(store.num_edges.sum())}
     fields: dict[str, dict[str, Any]] = {"node": {}, "edge": {}}
     for name, feature in run.features.items():

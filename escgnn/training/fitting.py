@@ -152,7 +152,7 @@ def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, resume: b
             raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
         _check_same(folder, bundle, config)
         if (folder / runs.CHECKPOINT).exists():
-            history.restore(runs.load_checkpoint(folder / runs.CHECKPOINT)["callbacks"][Recorder.__name__])
+            history.restore(runs.load_history(folder / runs.CHECKPOINT))
     if len(history.rows) > config.epochs:
         raise ValueError(f"epochs: {config.epochs}, but {folder} has trained {len(history.rows)}")
     config.save(folder / runs.CONFIG)
@@ -237,7 +237,7 @@ def _interruptible() -> Iterator[None]:
 def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
     """Judge the best epoch, and write what is left to write. The checkpoint is the truth; other files follow it."""
     history = History(bundle.task)
-    history.restore(runs.load_checkpoint(folder / runs.CHECKPOINT)["callbacks"][Recorder.__name__])
+    history.restore(runs.load_history(folder / runs.CHECKPOINT))
     if history.best_epoch < 0:
         raise ValueError(f"{folder}: training diverged; no validation metric was a number. Lower lr, or clip gradients")
     write_metrics(history.rows, folder / runs.METRICS)

@@ -29,7 +29,6 @@ from escgnn.files.sources import (
 )
 from escgnn.graphs.graph6 import decode
 from escgnn.store import GraphStore
-from escgnn.training.prediction import store_of
 
 CHUNK_ROWS, CHUNK_LETTERS = 2048, 1 << 20  # a piece ends at either
 
@@ -124,7 +123,7 @@ class Pieces:
             count = chunk.graphs.num_graphs
             names = pa.record_batch([chunk.ids], ["graph"])
             texts = [str(name) for name in chunk.ids.to_pylist()]
-            yield Piece(names, [0] * count, texts, ["ok"] * count, store_of(chunk.graphs), chunk.node_ids)
+            yield Piece(names, [0] * count, texts, ["ok"] * count, GraphStore.from_view(chunk.graphs), chunk.node_ids)
 
     def _parquet_rows(self) -> Iterator[Rows]:
         source = self._source = ParquetSource(self.path)

@@ -119,21 +119,12 @@ def as_store(graphs: Any) -> GraphStore:
     if isinstance(graphs, GraphStore):
         return graphs
     if isinstance(graphs, Graph):
-        return store_of(graphs)
+        return GraphStore.from_view(graphs)
     if not isinstance(graphs, Sequence) or isinstance(graphs, str):
         raise ValueError(f"graphs: {type(graphs).__name__}; expected a GraphStore or a list of graphs")
     if graphs and isinstance(graphs[0], Data):
         return GraphStore.from_data_list(graphs)
-    return store_of(disjoint_union([as_graph(graph) for graph in graphs]))
-
-
-def store_of(graphs: Graph) -> GraphStore:
-    """Graphs side by side as a store, both directions of every edge."""
-    sizes = np.diff(graphs.ptr)
-    owner = np.searchsorted(graphs.ptr, graphs.edges[:, 0], side="right") - 1
-    pairs = graphs.edges - graphs.ptr[owner, None]
-    columns = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2).T
-    return GraphStore(sizes, 2 * np.bincount(owner, minlength=sizes.size), columns)
+    return GraphStore.from_view(disjoint_union([as_graph(graph) for graph in graphs]))
 
 
 def outputs(run: Run, graphs: GraphStore, batch_size: int = 256, workers: int = 0) -> Tensor:

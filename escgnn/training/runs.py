@@ -248,8 +248,8 @@ def _git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
 
 
-def load_checkpoint(path: Path) -> dict[str, Any]:
-    """The checkpoint of a run, as plain values.
+def load_history(path: Path) -> dict[str, Any]:
+    """What the checkpoint of a run says of its epochs.
 
     Raises:
         ValueError: It is damaged, or another program's.
@@ -257,7 +257,8 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
     checkpoint = read_values(path)
     if not isinstance(checkpoint, dict) or RECORDER not in checkpoint.get("callbacks", ()):
         raise ValueError(f"{path} {FOREIGN}")
-    return checkpoint
+    history: dict[str, Any] = checkpoint["callbacks"][RECORDER]
+    return history
 
 
 def read_values(path: Path) -> Any:

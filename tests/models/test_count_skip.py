@@ -205,13 +205,13 @@ def test_resume_is_exact(trained, tmp_path):
 def test_it_holds_for_larger_graphs(trained):
     from escgnn.counting import TARGETS, count_all
     from escgnn.experiments.generalisation import sample
+    from escgnn.store import GraphStore
     from escgnn.training import predict
-    from escgnn.training.prediction import store_of
 
     run = load_run(trained[1])
     for family in ("larger", "barabasi-albert", "molecules"):
         members = sample(family, 30)
-        errors = np.abs(predict(run, store_of(members)).numpy() - count_all(members)).max(axis=0)
+        errors = np.abs(predict(run, GraphStore.from_view(members)).numpy() - count_all(members)).max(axis=0)
         assert errors[TARGETS.index("4-cycle")] < 1e-3, family
 
 

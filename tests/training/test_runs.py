@@ -118,7 +118,7 @@ def test_a_folder_of_folds(tmp_path):
 def test_foreign_checkpoints_are_told(tmp_path, content):
     torch.save(content, tmp_path / "last.ckpt")
     with pytest.raises(ValueError, match="is no checkpoint of escgnn; train in a new folder"):
-        runs.load_checkpoint(tmp_path / "last.ckpt")
+        runs.load_history(tmp_path / "last.ckpt")
 
 
 @pytest.mark.parametrize("length", [0, 5, 300])
@@ -126,7 +126,7 @@ def test_damaged_checkpoints_are_told(tmp_path, length):
     torch.save({"state_dict": {}}, tmp_path / "last.ckpt")
     (tmp_path / "last.ckpt").write_bytes((tmp_path / "last.ckpt").read_bytes()[:length])
     with pytest.raises(ValueError, match=re.escape("last.ckpt is damaged; train again in a new folder (model")):
-        runs.load_checkpoint(tmp_path / "last.ckpt")
+        runs.load_history(tmp_path / "last.ckpt")
 
 
 def test_fingerprint_sees_everything():

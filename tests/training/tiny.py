@@ -6,8 +6,8 @@ from escgnn import graphs
 from escgnn.counting import count
 from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.metrics import Task
+from escgnn.store import GraphStore
 from escgnn.training import TrainConfig
-from escgnn.training.prediction import store_of
 
 CONFIG = TrainConfig(
     encoding={"hops": 1, "parts": ["node", "edge"]},
@@ -30,7 +30,7 @@ def bundle(kind="regression", *, level="graph", targets=2, missing=0.0, size=40,
     """Random graphs that are asked for their triangles, whether in number, as a class, or as yes or no."""
     rng = np.random.default_rng(seed)
     members = [graphs.erdos_renyi(int(rng.integers(4, 9)), 0.5, seed=int(rng.integers(1 << 30))) for _ in range(size)]
-    store = store_of(graphs.disjoint_union(members))
+    store = GraphStore.from_view(graphs.disjoint_union(members))
     triangles = np.concatenate([count(member, "3-cycle", per=level) for member in members])
     if kind in ("binary", "multiclass"):
         targets = 1
