@@ -21,9 +21,9 @@ from torch_geometric.data import Data
 from escgnn import training
 from escgnn.datasets import DatasetBundle, Feature, Split, read_smiles
 from escgnn.datasets.molecules import FEATURES, FeatureSet
-from escgnn.files import Rejected
-from escgnn.metrics import Task
+from escgnn.disk import Rejected
 from escgnn.store import GraphStore
+from escgnn.task import Task
 from escgnn.training.config import checked
 from escgnn.training.prediction import as_store
 

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from escgnn.files import atomic
+from escgnn.disk import atomic
 
 BUDGETS = ("smoke", "hour", "paper")  # each says more than those before it
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from escgnn import __version__
 from escgnn.counting import TARGETS, count, count_all
+from escgnn.disk import RejectLog, TableWriter, check_output
 from escgnn.encoding import RootedEncoding
-from escgnn.files import Chunk, GraphFile, RejectLog, TableWriter, check_output
+from escgnn.files import Chunk, GraphFile
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all
 

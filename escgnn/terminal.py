@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from pathlib import Path
 
     from escgnn.datasets import Listing, SizeRow, SubstructureRow, Verification
-    from escgnn.files import Rejected
+    from escgnn.disk import Rejected
     from escgnn.records import Record
     from escgnn.report import Report
     from escgnn.tables import Progress, Summary

@@ -21,8 +21,8 @@ import numpy as np
 
 from escgnn import training
 from escgnn.datasets import DatasetBundle
-from escgnn.files import atomic, is_unused, locked
-from escgnn.metrics import Task
+from escgnn.disk import atomic, is_unused, locked
+from escgnn.task import Task
 from escgnn.training import TrainConfig
 from escgnn.training.config import checked, difference
 from escgnn.training.runs import fingerprint

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from escgnn.files import Rejected
-from escgnn.metrics import Task
+from escgnn.disk import Rejected
 from escgnn.store import GraphStore
+from escgnn.task import Task
 
 Index = NDArray[np.int64]
 

@@ -8,7 +8,7 @@ from escgnn.datasets.bundle import Statistics
 from escgnn.datasets.loading import entry_of, load
 from escgnn.datasets.raw import digest, find, is_accepted
 from escgnn.datasets.registry import ENTRIES, Size
-from escgnn.metrics import Task
+from escgnn.task import Task
 
 
 @dataclass(frozen=True)

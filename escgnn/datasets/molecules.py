@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from escgnn.datasets.bundle import Feature
 from escgnn.datasets.reading import from_undirected
-from escgnn.files import Rejected
-from escgnn.files.chunks import rejected as shortened
+from escgnn.disk import Rejected
+from escgnn.disk import rejected as shortened
 from escgnn.files.smiles import chemistry, parse
 from escgnn.store import GraphStore
 

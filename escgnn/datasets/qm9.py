@@ -18,7 +18,7 @@ from escgnn.datasets.raw import Raw
 from escgnn.datasets.reading import categorical, damage_named, from_undirected, read_npz
 from escgnn.datasets.splits import random_split
 from escgnn.files.smiles import chemistry
-from escgnn.metrics import Task
+from escgnn.task import Task
 
 Energies = Literal["total", "atomisation"]
 

@@ -17,7 +17,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from escgnn.datasets.registry import Entry, RawFile
-from escgnn.files import atomic
+from escgnn.disk import atomic
 
 LOG = logging.getLogger(__name__)
 SUMS = "SHA256SUMS"  # of files that were accepted in a data folder, as sha256sum writes them

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from escgnn.counting import TARGETS
 from escgnn.datasets.checksums import CHECKSUMS
-from escgnn.metrics import Task
+from escgnn.task import Task
 
 GITHUB = "https://raw.githubusercontent.com"
 ESC_GNN = f"{GITHUB}/pkuyzy/ESC-GNN/ade0a538e561cf46bd5805b412d96b9f9ba265cf/data/EXP"

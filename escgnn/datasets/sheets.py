@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from escgnn.datasets.raw import DatasetError
-from escgnn.files import Rejected
-from escgnn.files.chunks import rejected
+from escgnn.disk import Rejected, rejected
 from escgnn.files.sources import DELIMITERS, ParquetSource, TextSource, extension, find_column
 
 

@@ -19,11 +19,12 @@ from escgnn.datasets.raw import DatasetError, digest
 from escgnn.datasets.reading import from_members
 from escgnn.datasets.sheets import Sheet, read_sheet
 from escgnn.datasets.splits import FRACTIONS, labelled_split, random_split, scaffold_split
-from escgnn.files import GraphFile, Rejected
-from escgnn.files.chunks import rejected as shortened
+from escgnn.disk import Rejected
+from escgnn.disk import rejected as shortened
+from escgnn.files import GraphFile
 from escgnn.files.sources import TextSource, extension
-from escgnn.metrics import Direction, Kind, Task
 from escgnn.store import GraphStore
+from escgnn.task import Direction, Kind, Task
 
 METRICS: dict[Kind, tuple[str, Direction]] = {
     "regression": ("mae", "min"),

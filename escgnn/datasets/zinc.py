@@ -17,7 +17,7 @@ from escgnn.datasets.molecules import ZINC_FEATURES
 from escgnn.datasets.raw import Raw, accept
 from escgnn.datasets.reading import categorical, damage_named, from_undirected, read_npz
 from escgnn.datasets.splits import numbered_split
-from escgnn.files import atomic
+from escgnn.disk import atomic
 
 
 def zinc(raw: Raw) -> DatasetBundle:

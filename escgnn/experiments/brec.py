@@ -25,9 +25,9 @@ from torch.nn.functional import cosine_embedding_loss
 
 from escgnn import wl
 from escgnn.datasets import BREC_CATEGORIES, DatasetBundle, load
+from escgnn.disk import atomic
 from escgnn.encoding import RootedEncoding
 from escgnn.experiments.table import Cell, Experiment, Outcome, Table
-from escgnn.files import atomic
 from escgnn.models import ESCGNN
 from escgnn.store import GraphStore
 from escgnn.transforms import StructuralEncoding

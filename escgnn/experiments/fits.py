@@ -10,7 +10,7 @@ import numpy as np
 
 from escgnn.datasets import DatasetBundle, Split, load
 from escgnn.experiments.table import Cell, Outcome
-from escgnn.metrics import Task
+from escgnn.task import Task
 from escgnn.training import Result, fit, fit_folds, load_run, predict, read_config
 
 CURVE_POINTS, SCATTER_POINTS = 80, 150

@@ -1,4 +1,4 @@
-"""Graph files, read in a stream with their bad rows told apart, and tables written whole or not at all.
+"""Graph files, read in a stream with their bad rows told apart.
 
 ```python
 with RejectLog("out.parquet") as log, TableWriter("out.parquet", schema) as table:
@@ -7,19 +7,7 @@ with RejectLog("out.parquet") as log, TableWriter("out.parquet", schema) as tabl
 ```
 """
 
-from escgnn.files.chunks import Chunk, Rejected
-from escgnn.files.locking import is_unused, locked
+from escgnn.files.chunks import Chunk
 from escgnn.files.reading import GraphFile
-from escgnn.files.writing import RejectLog, TableWriter, atomic, check_output
 
-__all__ = [
-    "Chunk",
-    "GraphFile",
-    "RejectLog",
-    "Rejected",
-    "TableWriter",
-    "atomic",
-    "check_output",
-    "is_unused",
-    "locked",
-]
+__all__ = ["Chunk", "GraphFile"]

@@ -1,4 +1,4 @@
-"""What reading yields: graphs side by side, and the rows that are none."""
+"""What reading yields: graphs side by side."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,33 +26,12 @@ class Chunk:
     node_ids: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A row that could not be read.
-
-    Attributes:
-        line: Line of the text file, or row of the Parquet file, from 1.
-        record: What stands there, shortened.
-        reason: What is wrong with it.
-    """
-
-    line: int
-    record: str
-    reason: str
-
-
 class Member(NamedTuple):
     """One graph on its way into a chunk: its record number, its nodes' names, and edges ``(m, 2)`` from 0."""
 
     record: int
     node_ids: NDArray[np.int64]
     edges: NDArray[np.int64]
-
-
-def rejected(line: int, record: str, reason: str) -> Rejected:
-    """The row with its text made short and printable, bytes that are no UTF-8 as escapes."""
-    text = record[:81].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace").strip()
-    return Rejected(line, text if len(text) <= 80 else text[:79] + "…", reason)
 
 
 def pack(members: Iterable[Member], chunk_size: int) -> Iterator[Chunk]:

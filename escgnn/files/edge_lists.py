@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from escgnn.files.chunks import Chunk, Rejected, rejected, side_by_side
+from escgnn.disk import Rejected, rejected
+from escgnn.files.chunks import Chunk, side_by_side
 from escgnn.files.sources import ParquetSource, Row, TextSource, csv_rows
 
 COLUMNS = ("graph", "source", "target")

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.files.chunks import Chunk, Member, Rejected, pack, rejected
+from escgnn.disk import Rejected, rejected
+from escgnn.files.chunks import Chunk, Member, pack
 from escgnn.files.edge_lists import COLUMNS, edge_chunks, parquet_rows, text_rows
 from escgnn.files.smiles import chemistry, heavy_atoms
 from escgnn.files.sources import DELIMITERS, ParquetSource, TextSource, extension, find_column

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from escgnn import records
-from escgnn.files import atomic
+from escgnn.disk import atomic
 from escgnn.report.findings import Findings
 from escgnn.report.html import page as html_page
 from escgnn.report.markdown import page as markdown_page

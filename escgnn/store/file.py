@@ -7,7 +7,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from escgnn.files import atomic
+from escgnn.disk import atomic
 from escgnn.store.checks import LEVELS
 
 FORMAT = "graph store 1"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from escgnn.files import atomic
+from escgnn.disk import atomic
 from escgnn.pictures import draw_graph
 from escgnn.theorems.verdict import Verdict
 

@@ -10,7 +10,7 @@ import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from escgnn.datasets import DatasetBundle
-from escgnn.files import atomic
+from escgnn.disk import atomic
 from escgnn.transforms import StructuralEncoding
 
 Loss = Literal["auto", "l1", "mse", "bce", "ce"]

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from escgnn import __version__, graphs
-from escgnn.files import atomic
+from escgnn.disk import atomic
 from escgnn.loader import Loader
+from escgnn.metrics import predictions
 from escgnn.models.exporting import SIZE_OF, export_program, to_onnx
 from escgnn.store import GraphStore
 from escgnn.training.positions import with_positions
 from escgnn.training.runs import Run
-from escgnn.training.scoring import predictions
 
 SUFFIXES = (".onnx", ".pt2")
 ABOUT = "about.json"  # of a .pt2, among its extra files

@@ -18,7 +18,8 @@ from lightning.pytorch.utilities.seed import isolate_rng
 from matplotlib.figure import Figure
 
 from escgnn.datasets import DatasetBundle
-from escgnn.files import atomic, is_unused, locked
+from escgnn.disk import atomic, is_unused, locked
+from escgnn.metrics import METRICS, Scaling, choose_loss, out_channels, score
 from escgnn.training import runs
 from escgnn.training.batches import Batches, loader
 from escgnn.training.config import TrainConfig, difference, read_config
@@ -28,7 +29,6 @@ from escgnn.training.prediction import evaluate
 from escgnn.training.progress import Bar, hush, quiet
 from escgnn.training.recording import AtomicIO, History, Recorder, Watch, write_metrics
 from escgnn.training.results import FoldResult, Result, plain
-from escgnn.training.scoring import METRICS, Scaling, choose_loss, out_channels, score
 from escgnn.training.skipping import GATE, choose_gate, fit_skip
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}

@@ -10,11 +10,11 @@ from lightning.pytorch import LightningModule
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
 
-from escgnn.metrics import Task
+from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms
 from escgnn.models import ESCGNN
+from escgnn.task import Task
 from escgnn.training.batches import Batches
 from escgnn.training.config import TrainConfig
-from escgnn.training.scoring import Scaling, Scores, choose_loss, loss_terms
 
 OPTIMISERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from escgnn.datasets.molecules import FeatureSet, read_smiles
 from escgnn.datasets.reading import from_members
-from escgnn.files import GraphFile, Rejected
+from escgnn.disk import Rejected
+from escgnn.files import GraphFile
 from escgnn.files.sources import (
     DELIMITERS,
     LONGEST_RECORD,

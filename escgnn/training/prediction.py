@@ -13,10 +13,10 @@ from torch_geometric.data import Data
 from escgnn.datasets import DatasetBundle
 from escgnn.graphs import Graph, as_graph, disjoint_union
 from escgnn.loader import Loader
+from escgnn.metrics import out_channels, predictions, score
 from escgnn.store import GraphStore
 from escgnn.training.positions import with_positions
 from escgnn.training.runs import Run, hash_graphs
-from escgnn.training.scoring import out_channels, predictions, score
 
 PARTS = ("train", "validation", "test", "all")
 

@@ -13,8 +13,8 @@ from lightning.pytorch import LightningModule, Trainer
 from lightning.pytorch.callbacks import Checkpoint
 from torch import Tensor
 
-from escgnn.files import atomic
-from escgnn.metrics import Task
+from escgnn.disk import atomic
+from escgnn.task import Task
 from escgnn.training.module import Learner
 from escgnn.training.runs import CHECKPOINT, METRICS, WEIGHTS, read_values, save_weights
 

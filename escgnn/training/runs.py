@@ -23,12 +23,12 @@ from torch import Tensor
 
 from escgnn import __version__
 from escgnn.datasets import DatasetBundle, Feature, Split
-from escgnn.files import atomic
-from escgnn.metrics import Task
+from escgnn.disk import atomic
+from escgnn.metrics import Scaling, out_channels
 from escgnn.models import ESCGNN
 from escgnn.store import GraphStore
+from escgnn.task import Task
 from escgnn.training.config import TrainConfig
-from escgnn.training.scoring import Scaling, out_channels
 from escgnn.transforms import StructuralEncoding
 
 CONFIG, METRICS, CHECKPOINT = "config.yaml", "metrics.csv", "last.ckpt"

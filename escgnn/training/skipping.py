@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from escgnn.datasets import DatasetBundle
+from escgnn.metrics import Scaling
 from escgnn.models import ESCGNN
 from escgnn.store import GraphStore
 from escgnn.training.batches import loader
 from escgnn.training.config import TrainConfig
 from escgnn.training.prediction import outputs
 from escgnn.training.runs import Run, load_run
-from escgnn.training.scoring import Scaling
 
 GATE = "skip.gate"
 

@@ -13,12 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from escgnn.datasets.molecules import FEATURES, FeatureSet
-from escgnn.files import Rejected, RejectLog, TableWriter, check_output
+from escgnn.disk import Rejected, RejectLog, TableWriter, check_output
+from escgnn.metrics import out_channels
 from escgnn.store import GraphStore
 from escgnn.training.pieces import Piece, Pieces
 from escgnn.training.prediction import predict
 from escgnn.training.runs import Run
-from escgnn.training.scoring import out_channels
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all
 SHOWN = 10  # bad rows of a summary

@@ -1,6 +1,7 @@
 """A file read into plain values, for comparing."""
 
-from escgnn.files import GraphFile, Rejected
+from escgnn.disk import Rejected
+from escgnn.files import GraphFile
 
 
 def read(path, **options):

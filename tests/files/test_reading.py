@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from escgnn.files import GraphFile, Rejected
+from escgnn.disk import Rejected
+from escgnn.files import GraphFile
 from tests.files.reader import read
 
 

@@ -5,7 +5,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from escgnn.files import GraphFile, Rejected, RejectLog, TableWriter, atomic, check_output
+from escgnn.disk import Rejected, RejectLog, TableWriter, atomic, check_output
+from escgnn.files import GraphFile
 
 SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})
 BATCH = pa.record_batch({"graph": [1, 2], "name": ["a", 'b, "c"']}, SCHEMA)

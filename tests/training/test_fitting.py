@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 from escgnn import training
 from escgnn.datasets import DatasetBundle
-from escgnn.metrics import Task
+from escgnn.metrics import Scores
+from escgnn.task import Task
 from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result
 from escgnn.training.recording import History
 from escgnn.training.runs import FILES
-from escgnn.training.scoring import Scores
 from tests.training import tiny
 from tests.training.tiny import CONFIG, change
 

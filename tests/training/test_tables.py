@@ -17,7 +17,7 @@ import pytest
 
 from escgnn import graphs
 from escgnn.datasets import DatasetBundle, load, read_smiles
-from escgnn.files import Rejected
+from escgnn.disk import Rejected
 from escgnn.training import evaluate, fit, load_run, pieces, predict, predict_file, tables
 from tests.training import tiny
 from tests.training.tiny import change

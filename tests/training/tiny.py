@@ -5,8 +5,8 @@ import numpy as np
 from escgnn import graphs
 from escgnn.counting import count
 from escgnn.datasets import DatasetBundle, Feature, Split
-from escgnn.metrics import Task
 from escgnn.store import GraphStore
+from escgnn.task import Task
 from escgnn.training import TrainConfig
 
 CONFIG = TrainConfig(

@@ -1,6 +1,6 @@
 import pytest
 
-from escgnn.files import is_unused, locked
+from escgnn.disk import is_unused, locked
 
 
 def test_one_at_a_time(tmp_path):

@@ -5,8 +5,8 @@ import pytest
 import torch
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from escgnn.metrics import Task
-from escgnn.training.scoring import Scaling, Scores, choose_loss, loss_terms, predictions, score
+from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms, predictions, score
+from escgnn.task import Task
 from tests.training import tiny
 
 NAN = math.nan

@@ -1,6 +1,6 @@
 import pytest
 
-from escgnn.metrics import Task
+from escgnn.task import Task
 
 
 @pytest.mark.parametrize(

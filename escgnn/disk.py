@@ -1,9 +1,10 @@
-"""Tables written whole or not at all."""
+"""Files written whole or not at all, lists of bad rows beside them, and folders that one process at a time may work in."""
 
 import csv
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -12,10 +13,31 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-
-from escgnn.files.chunks import Rejected
+from filelock import FileLock, Timeout
 
 HEADER = ("line", "record", "reason")  # of a list of bad rows
+LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that could not be read.
+
+    Attributes:
+        line: Line of the text file, or row of the Parquet file, from 1.
+        record: What stands there, shortened.
+        reason: What is wrong with it.
+    """
+
+    line: int
+    record: str
+    reason: str
+
+
+def rejected(line: int, record: str, reason: str) -> Rejected:
+    """The row with its text made short and printable, bytes that are no UTF-8 as escapes."""
+    text = record[:81].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace").strip()
+    return Rejected(line, text if len(text) <= 80 else text[:79] + "…", reason)
 
 
 @contextmanager
@@ -150,3 +172,26 @@ class RejectLog:
             return False
         with self.path.open("rb") as file:
             return file.readline().strip() == ",".join(HEADER).encode()
+
+
+@contextmanager
+def locked(folder: Path, doing: str) -> Iterator[None]:
+    """Keep a folder, which must exist, for this process until the block ends, or the process is killed.
+
+    Raises:
+        ValueError: Another process has it; ``doing`` says in the message what for.
+    """
+    lock = FileLock(folder / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise ValueError(f"{folder}: another process is {doing} there") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_unused(folder: Path) -> bool:
+    """Whether there is nothing in a folder but its lock."""
+    return not {path.name for path in folder.iterdir()} - {LOCK}
