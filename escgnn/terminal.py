@@ -11,8 +11,9 @@ from rich.table import Table
 if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from pathlib import Path
 
-    from escgnn.datasets import Listing, SizeRow, SubstructureRow, Verification
+    from escgnn.datasets import Listing, Verification
     from escgnn.disk import Rejected
+    from escgnn.experiments import statistics
     from escgnn.records import Record
     from escgnn.report import Report
     from escgnn.tables import Progress, Summary
@@ -148,7 +149,7 @@ def show_verification(found: "Verification") -> None:
         console.print(targets)
 
 
-def show_sizes(rows: "Sequence[SizeRow]") -> None:
+def show_sizes(rows: "Sequence[statistics.SizeRow]") -> None:
     """`tab:stat`: sizes as loaded beside the paper's."""
     table = Table("tab:stat", "graphs", "paper", "nodes", "paper", "edges", "paper", "note", box=None, pad_edge=False)
     for row in rows:
@@ -160,7 +161,7 @@ def show_sizes(rows: "Sequence[SizeRow]") -> None:
     console.print(table)
 
 
-def show_substructures(name: str, rows: "Sequence[SubstructureRow]") -> None:
+def show_substructures(name: str, rows: "Sequence[statistics.SubstructureRow]") -> None:
     """Average numbers of substructures beside the paper's."""
     table = Table(name, "a graph", "paper", "a node", "paper", "note", box=None, pad_edge=False)
     for row in rows:

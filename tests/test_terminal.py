@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from escgnn import terminal
-from escgnn.datasets import FileCheck, Moments, Statistics, Verification
-from escgnn.datasets.registry import Size
+from escgnn.datasets import FileCheck, Moments, Size, Statistics, Verification
 from escgnn.records import Record
 from escgnn.theorems import Finding, Table, Theorem, Verdict
 from escgnn.tuning import Trial

@@ -149,11 +149,13 @@ def list_datasets(
     """List the benchmarks, whether they are here, and what is in them."""
     from escgnn import datasets
 
+    if tables:
+        from escgnn.experiments import statistics
     if name is not None:
         terminal.show_verification(datasets.verify(name, root))
         if tables:
-            terminal.show_substructures(name, datasets.substructure_table(name, root))
+            terminal.show_substructures(name, statistics.substructure_table(name, root))
     elif tables:
-        terminal.show_sizes(datasets.size_table(root))
+        terminal.show_sizes(statistics.size_table(root))
     else:
         terminal.show_datasets(datasets.listing(root))

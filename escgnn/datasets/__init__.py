@@ -9,32 +9,60 @@
 """
 
 from escgnn.datasets.bundle import DatasetBundle, Feature, Moments, Split, Statistics
-from escgnn.datasets.inventory import FileCheck, Listing, Verification, listing, verify
-from escgnn.datasets.loading import load
-from escgnn.datasets.molecules import Molecules, read_smiles, smiles_to_graph
-from escgnn.datasets.raw import DatasetError
-from escgnn.datasets.registry import BREC_CATEGORIES
-from escgnn.datasets.statistics import SizeRow, SubstructureRow, size_table, substructure_table
+from escgnn.datasets.entry import Entry, RawFile, Size, raw_files
+from escgnn.datasets.inventory import FileCheck, Listing, Verification, is_present, listing, verify
+from escgnn.datasets.isomorphism import BREC_CATEGORIES
+from escgnn.datasets.loading import defaults, entry_of, load, register
+from escgnn.datasets.molecules import FEATURES, FeatureSet, Molecules, read_smiles, smiles_to_graph
+from escgnn.datasets.raw import DatasetError, Raw
+from escgnn.datasets.reading import categorical, damage_named, from_members, from_undirected, read_npz, read_numbers
+from escgnn.datasets.splits import (
+    block_folds,
+    labelled_split,
+    numbered_split,
+    random_split,
+    scaffold_split,
+    stratified_folds,
+)
 
 __all__ = [
     "BREC_CATEGORIES",
+    "FEATURES",
     "DatasetBundle",
     "DatasetError",
+    "Entry",
     "Feature",
+    "FeatureSet",
     "FileCheck",
     "Listing",
     "Molecules",
     "Moments",
-    "SizeRow",
+    "Raw",
+    "RawFile",
+    "Size",
     "Split",
     "Statistics",
-    "SubstructureRow",
     "Verification",
+    "block_folds",
+    "categorical",
+    "damage_named",
+    "defaults",
+    "entry_of",
+    "from_members",
+    "from_undirected",
+    "is_present",
+    "labelled_split",
     "listing",
     "load",
+    "numbered_split",
+    "random_split",
+    "raw_files",
+    "read_npz",
+    "read_numbers",
     "read_smiles",
-    "size_table",
+    "register",
+    "scaffold_split",
     "smiles_to_graph",
-    "substructure_table",
+    "stratified_folds",
     "verify",
 ]

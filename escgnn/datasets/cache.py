@@ -17,10 +17,10 @@ from escgnn.datasets import bundle as bundles
 from escgnn.datasets.bundle import DatasetBundle
 from escgnn.datasets.raw import cache_folder
 
-VERSION = 1  # of the parsers; what an earlier one made is made again
 
-
-def cached(sha256: str, options: Mapping[str, Any], name: str, build: Callable[[], DatasetBundle]) -> DatasetBundle:
+def cached(
+    sha256: str, options: Mapping[str, Any], name: str, build: Callable[[], DatasetBundle], *, version: int = 1
+) -> DatasetBundle:
     """What ``build`` makes of raw data with this hash, from the cache if it is there.
 
     Args:
@@ -28,8 +28,9 @@ def cached(sha256: str, options: Mapping[str, Any], name: str, build: Callable[[
         options: What else the result depends on, as plain values.
         name: For people who look into the folder.
         build: Called if there is nothing, or nothing sound, in the cache.
+        version: Of ``build``; what another one made is not taken.
     """
-    key = hashlib.sha256(json.dumps([VERSION, name, sha256, options], sort_keys=True).encode()).hexdigest()
+    key = hashlib.sha256(json.dumps([version, name, sha256, options], sort_keys=True).encode()).hexdigest()
     folder = cache_folder() / "parsed" / f"{name}-{key[:16]}"
     found = _read(folder)
     if found is not None:

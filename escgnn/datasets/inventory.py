@@ -5,9 +5,9 @@ from os import PathLike
 from pathlib import Path
 
 from escgnn.datasets.bundle import Statistics
-from escgnn.datasets.loading import entry_of, load
+from escgnn.datasets.entry import Size
+from escgnn.datasets.loading import DATASETS, entry_of, load
 from escgnn.datasets.raw import digest, find, is_accepted
-from escgnn.datasets.registry import ENTRIES, Size
 from escgnn.task import Task
 
 
@@ -56,15 +56,15 @@ class Verification:
 def listing(root: str | PathLike[str] | None = None) -> list[Listing]:
     """Every dataset, without reading any."""
     return [
-        Listing(
-            entry.name,
-            entry.size,
-            entry.task,
-            entry.source,
-            find(entry, root) is not None or all(file.optional for file in entry.files),
-        )
-        for entry in ENTRIES.values()
+        Listing(entry.name, entry.size, entry.task, entry.source, is_present(entry.name, root))
+        for entry in DATASETS.values()
     ]
+
+
+def is_present(name: str, root: str | PathLike[str] | None = None) -> bool:
+    """Whether a dataset can be had without a network: its files are here, or it is generated."""
+    entry = entry_of(name)
+    return not entry.needed or find(entry, root) is not None
 
 
 def verify(name: str, root: str | PathLike[str] | None = None) -> Verification:

@@ -8,16 +8,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.datasets.bundle import DatasetBundle, Feature, Split
+from escgnn.datasets.entry import PICKLED, Entry, RawFile, Size, raw_files
 from escgnn.datasets.raw import DatasetError, Raw
 from escgnn.datasets.reading import categorical, damage_named, from_members, from_undirected, read_npz
-from escgnn.datasets.registry import BREC_CATEGORIES
 from escgnn.datasets.splits import block_folds, stratified_folds
 from escgnn.graphs import circulant, permute
 from escgnn.graphs.graph6 import decode
+from escgnn.task import Task
 
 EXP_FOLDS = 10
 CSL_SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
-CSL_NODES, CSL_COPIES, CSL_FOLDS = 41, 15, 5
+CSL_NODES = 41
+CSL_COPIES = 15
+CSL_FOLDS = 5
+BREC_CATEGORIES = {  # by the name of their file
+    "basic": "Basic",
+    "regular": "Regular(simple)",
+    "str": "Regular(strongly)",
+    "extension": "Extension",
+    "cfi": "CFI",
+    "4vtx": "4-Vertex_Condition",
+    "dr": "Distance_Regular",
+}
+
+GITHUB = "https://raw.githubusercontent.com"
+ESC_GNN = f"{GITHUB}/pkuyzy/ESC-GNN/ade0a538e561cf46bd5805b412d96b9f9ba265cf/data/EXP"
+GNN_RNI = f"{GITHUB}/ralphabb/GNN-RNI/43c69c06462d3a165ba2b532d76cbc045fc767d7/Data/EXP"
+MLP_MIXER = f"{GITHUB}/XiaoxinHe/Graph-MLPMixer/48cd68f9e92a7ecbf15aea0baf22f6f338b2030e/dataset"
+BENCHMARKING = f"{GITHUB}/graphdeeplearning/benchmarking-gnns/1068260d2d58cbe616d3d34de9a3c1fbf8332715/data"
+BREC = f"{GITHUB}/GraphPKU/BREC/d45190961b86548c626e5bc29ded4c67f5fa4f24/customize/Data/raw"
+
+EXP_TASK = Task("graph", "binary", "accuracy", "max", ("satisfiable",))
+CSL_TASK = Task("graph", "multiclass", "accuracy", "max", ("skip",), 10)
+PAIRS_TASK = Task("pair", "binary", "separated", "max")
+DEFAULTS = {"encoding": {"hops": 3}, "model": {"layers": 4}, "batch_size": 32, "epochs": 100}
 
 
 def exp(raw: Raw) -> DatasetBundle:
@@ -133,3 +157,111 @@ def _spectrum(edges: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
     adjacency = np.zeros((CSL_NODES, CSL_NODES))
     adjacency[edges[:, 0], edges[:, 1]] = adjacency[edges[:, 1], edges[:, 0]] = 1
     return np.linalg.eigvalsh(adjacency)
+
+
+ENTRIES = (
+    Entry(
+        name="exp",
+        parse=exp,
+        task=EXP_TASK,
+        size=Size(1200, 44.447, 55.108),
+        source="Abboud et al. 2021, the copy of GNN-AK, ESAN, SUN and KP-GNN",
+        files=(
+            RawFile(
+                "exp/GRAPHSAT_standard_from_pkl.txt",
+                sha256="6a0cffd9a2d864f71663025495d2d057c76dbed55bc348d3ce705b3636a3cba0",
+            ),
+        ),
+        advice=f"{PICKLED}; exp-rni and exp-escgnn are text and download",
+        defaults=DEFAULTS,
+    ),
+    Entry(
+        name="exp-escgnn",
+        parse=exp,
+        task=EXP_TASK,
+        size=Size(1200, 44.390, 55.073),
+        source="the copy of the ESC-GNN code",
+        files=(
+            RawFile(
+                "exp/GRAPHSAT_escgnn_repo.txt",
+                url=f"{ESC_GNN}/GRAPHSAT.txt",
+                sha256="925be22bb3820cdb2e54d4b94dc537ac6db7cb36c7489f04da2455ced0f745cb",
+            ),
+        ),
+        defaults=DEFAULTS,
+    ),
+    Entry(
+        name="exp-rni",
+        parse=exp,
+        task=EXP_TASK,
+        size=Size(1200, 48.702, 60.442),
+        source="Abboud et al. 2021, the text file of GNN-RNI",
+        files=(
+            RawFile(
+                "exp/GRAPHSAT.txt",
+                url=f"{GNN_RNI}/GRAPHSAT.txt",
+                sha256="16f24a5ad96400b2d53eb5cd2843fb2006e50ed67821f6c4abe5ae23100bf899",
+            ),
+        ),
+        defaults=DEFAULTS,
+    ),
+    Entry(
+        name="csl",
+        parse=csl,
+        task=CSL_TASK,
+        size=Size(150, 41.0, 82.0),
+        source="generated: Murphy et al. 2019; folds of benchmarking-gnns",
+        files=(
+            *raw_files(
+                "csl",
+                {
+                    "CSL_train.index": "c951d98c8fae5aed3b2faf0fbcb64adcc60dd754329b556f8886cb934e919edd",
+                    "CSL_val.index": "dbb5b5cd8a413a5c3268b36530301fc1620a873c6ba71d08e4fd51e93f010d83",
+                    "CSL_test.index": "e52e55cb8c57d2f4f140638ae127231d8f7c72e6bcbe62dd05682dc33f13235b",
+                },
+                home=f"{BENCHMARKING}/CSL",
+                optional=True,
+            ),
+            RawFile(
+                "csl/csl.npz",
+                sha256="5ac0ae2aa69a683dc262b4f5c8ea15e7c59d5391a8311e13d61c15c90563313b",
+                optional=True,
+            ),
+        ),
+        defaults={**DEFAULTS, "encoding": {"hops": 4}},
+    ),
+    Entry(
+        name="sr25",
+        parse=sr25,
+        task=PAIRS_TASK,
+        size=Size(15, 25.0, 150.0),
+        source="strongly regular graphs (25, 12, 5, 6), as Graph-MLPMixer has them",
+        files=(
+            RawFile(
+                "sr25/sr251256.g6",
+                url=f"{MLP_MIXER}/sr25/raw/sr251256.g6",
+                sha256="f55f86eb48cd61c3315c62341cc3a8c59289c58504edb3ab859d7ef2068b9aa4",
+            ),
+        ),
+    ),
+    Entry(
+        name="brec",
+        parse=brec,
+        task=PAIRS_TASK,
+        size=Size(800, 34.755, 143.440),
+        source="Wang and Zhang 2024, GraphPKU/BREC",
+        files=raw_files(
+            "brec",
+            {
+                "basic.npy": "adef7f761b803026b515d94172399f5db72fe73859b0e489a1edfaa5874aeec2",
+                "regular.npy": "e9e85ff2003f50676e2a2ac7ef70b8ad919598c3042aaf8f5f6f43184bfdc663",
+                "str.npy": "6de58d99b80b7ace4529d17cf8fe3d000b496b3c2a7ab7f59fe3f28f61746d6f",
+                "extension.npy": "9b76b59842f997a502a83724daba033d793c5fbc9c2aa758834beb78d2309d4a",
+                "cfi.npy": "e8d56d7c0a22768da8dfdcaae800bc8dc815fb10b1bf1b52dc7893ed68c4e92f",
+                "4vtx.npy": "a9e593c485f3fa08d3db967d7c545a4f5cf7f417f016c9a77a5c1cc646786cea",
+                "dr.npy": "11b861e1439ddee4c58fa04b523e874c25fdbb4ba867f3ac9104711cb3739d89",
+            },
+            home=BREC,
+        ),
+    ),
+)

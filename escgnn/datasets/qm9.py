@@ -13,6 +13,7 @@ import pyarrow.csv
 from numpy.typing import ArrayLike, NDArray
 
 from escgnn.datasets.bundle import DatasetBundle, Feature
+from escgnn.datasets.entry import Entry, RawFile, Size, raw_files
 from escgnn.datasets.molecules import BOND_TYPE
 from escgnn.datasets.raw import Raw
 from escgnn.datasets.reading import categorical, damage_named, from_undirected, read_npz
@@ -34,6 +35,13 @@ FREE_ATOMS = np.array(  # Hartree: a row per atom of ATOMS, a column per energy
         [-99.718730, -99.717314, -99.716370, -99.733544],
     ]
 )
+QM9_TARGETS = ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "u0", "u298", "h298", "g298", "cv")
+TASK = Task("graph", "regression", "mae", "min", QM9_TARGETS)
+DEFAULTS = {
+    "encoding": {"hops": 3, "parts": "degree,node,joint,edge,resistance"},
+    "model": {"hidden": 128, "pool": "mean"},
+    "epochs": 400,
+}
 FEATURES = {"x": Feature("dense", (11,)), "edge_attr": Feature("categorical", (4,))}
 
 
@@ -144,3 +152,38 @@ def _atom_columns(
     hydrogens = np.bincount(u, hydrogen[v], z.size) + np.bincount(v, hydrogen[u], z.size)
     one_hot = z[:, None] == np.array(ATOMS)
     return np.column_stack([one_hot, z, flags, hydrogens]).astype(np.float32)
+
+
+ENTRIES = (
+    Entry(
+        name="qm9",
+        parse=qm9,
+        task=TASK,
+        size=Size(130831, 18.0, 18.6),
+        source="MoleculeNet's gdb9.sdf, as PyG reads it",
+        files=(
+            *raw_files(
+                "qm9",
+                {"gdb9.sdf": None, "gdb9.sdf.csv": None},
+                archive="https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/molnet_publish/qm9.zip",
+            ),
+            RawFile("qm9/uncharacterized.txt", url="https://ndownloader.figshare.com/files/3195404"),
+        ),
+        defaults=DEFAULTS,
+    ),
+    Entry(
+        name="qm9-20k",
+        parse=qm9_20k,
+        task=TASK,
+        size=Size(20000, 18.075, 18.699),
+        source="20,000 molecules of QM9 with hydrogens, from the valid and test files of Gilmer et al. 2017",
+        files=(
+            RawFile(
+                "qm9/qm9_graphs_20k.npz",
+                sha256="9924296223b400a54f2763424ca3907b68ec4a851cb4e9eb16af42195d75c471",
+            ),
+        ),
+        advice="this part of QM9 has no public home; qm9 is the whole and downloads",
+        defaults=DEFAULTS,
+    ),
+)

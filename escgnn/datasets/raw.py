@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from escgnn.datasets.registry import Entry, RawFile
+from escgnn.datasets.entry import Entry, RawFile
 from escgnn.disk import atomic
 
 LOG = logging.getLogger(__name__)
@@ -56,10 +56,9 @@ def data_folders(root: str | os.PathLike[str] | None = None) -> list[Path]:
 
 def find(entry: Entry, root: str | os.PathLike[str] | None = None) -> Path | None:
     """The first data folder that holds every file that the dataset needs, and some file if all are optional."""
-    needed = [file for file in entry.files if not file.optional]
     for folder in data_folders(root):
         present = [file for file in entry.files if (folder / file.path).is_file()]
-        if present and set(needed) <= set(present):
+        if present and set(entry.needed) <= set(present):
             return folder
     return None
 
@@ -71,7 +70,7 @@ def obtain(entry: Entry, root: str | os.PathLike[str] | None = None) -> Raw:
         DatasetError: A file is missing and cannot be downloaded, or does not match its checksum.
     """
     folder = find(entry, root)
-    if folder is None and any(not file.optional for file in entry.files):
+    if folder is None and entry.needed:
         folder = Path(root) if root else cache_folder() / "data"
         _download(entry, folder, data_folders(root))
     paths = {file: folder / file.path for file in entry.files if folder and (folder / file.path).is_file()}
@@ -91,7 +90,7 @@ def digest(path: Path) -> str:
 def is_accepted(file: RawFile, value: str, folder: Path) -> bool:
     """Whether a file with this hash may be used.
 
-    Where several good copies circulate, as of OGB's files, the registry knows one. Another is accepted by a line in
+    Where several good copies circulate, as of OGB's files, the entry knows one. Another is accepted by a line in
     the folder's ``SHA256SUMS``, which a download writes and so may a user. A file that neither names is taken as it is.
     """
     known = {file.sha256, _accepted(folder).get(file.path)} - {None}
@@ -123,7 +122,7 @@ def _accepted(folder: Path) -> dict[str, str]:
 
 
 def _download(entry: Entry, folder: Path, looked: list[Path]) -> None:
-    needed = [file for file in entry.files if not file.optional]
+    needed = entry.needed
     absent = min(([file.path for file in needed if not (place / file.path).is_file()] for place in looked), key=len)
     places = " or ".join(map(str, looked))
     missing = f"{entry.name}: {', '.join(absent)} not found; put what is missing, under this path, below {places}"

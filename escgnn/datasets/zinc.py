@@ -13,11 +13,26 @@ import numpy as np
 
 from escgnn.counting import TARGETS, count_all
 from escgnn.datasets.bundle import DatasetBundle
+from escgnn.datasets.entry import PICKLED, Entry, RawFile, Size
 from escgnn.datasets.molecules import ZINC_FEATURES
 from escgnn.datasets.raw import Raw, accept
 from escgnn.datasets.reading import categorical, damage_named, from_undirected, read_npz
 from escgnn.datasets.splits import numbered_split
+from escgnn.datasets.synthetic import DEFAULTS as COUNTING_DEFAULTS
 from escgnn.disk import atomic
+from escgnn.task import Task
+
+SOURCE = "Dwivedi et al. 2023, benchmarking-gnns"
+ADVICE = f"{PICKLED}; if you trust PyG's, escgnn.datasets.zinc.convert writes it in the format read here"
+TASK = Task("graph", "regression", "mae", "min", ("penalised-logP",))
+CYCLES_TASK = Task("node", "regression", "norm-mae", "min", TARGETS[:4])
+DEFAULTS = {
+    "encoding": {"hops": 3, "parts": "degree,node,joint,edge,resistance", "nodes": True},
+    "model": {"hidden": 64, "layers": 6},
+    "optimiser": "adamw",
+    "epochs": 300,
+    "gradient_clip": 1.0,
+}
 
 
 def zinc(raw: Raw) -> DatasetBundle:
@@ -77,3 +92,45 @@ def convert(train: Iterable[Any], validation: Iterable[Any], test: Iterable[Any]
             split=np.repeat(np.arange(3, dtype=np.int8), [len(part) for part in parts]),
         )
     accept(target.parents[1], [f"{target.parent.name}/{target.name}"])
+
+
+SMALL_FILE = RawFile(
+    "zinc/zinc12k.npz",
+    sha256="9a402bbb41bb7f5d2bc9c9a81335e5d139584da433a74447e4628eaaf5d79688",
+)
+LARGE_FILE = RawFile(
+    "zinc/zinc250k.npz",
+    sha256="2468525ca359a43484cbec77082b012c752c4670912b8c36f51de035142e3795",
+)
+ENTRIES = (
+    Entry(
+        name="zinc-12k",
+        parse=zinc,
+        task=TASK,
+        size=Size(12000, 23.155, 24.915),
+        source=SOURCE,
+        files=(SMALL_FILE,),
+        advice=ADVICE,
+        defaults=DEFAULTS,
+    ),
+    Entry(
+        name="zinc-250k",
+        parse=zinc,
+        task=TASK,
+        size=Size(249455, 23.151, 24.902),
+        source=SOURCE,
+        files=(LARGE_FILE,),
+        advice=ADVICE,
+        defaults=DEFAULTS,
+    ),
+    Entry(
+        name="zinc-cycles",
+        parse=zinc_cycles,
+        task=CYCLES_TASK,
+        size=Size(12000, 23.155, 24.915),
+        source=f"{SOURCE}, cycles counted",
+        files=(SMALL_FILE,),
+        advice=ADVICE,
+        defaults=COUNTING_DEFAULTS,
+    ),
+)

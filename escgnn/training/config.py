@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, get_args
 import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from escgnn.datasets import DatasetBundle
+from escgnn.datasets import DatasetBundle, defaults
 from escgnn.disk import atomic
 from escgnn.transforms import StructuralEncoding
 
@@ -166,42 +166,7 @@ def _fields(section: type[Section], prefix: str = "") -> Iterator[str]:
 
 SETTINGS = tuple(_fields(TrainConfig))
 
-# The paper's settings where they are a matter of taste, with the backbone and size that a CPU trains in reasonable time.
-_COUNTING = {
-    "encoding": {"hops": 2},
-    "model": {"hidden": 128, "jumping": "concat", "residual": False},
-    "lr": 5e-3,
-    "epochs": 1000,
-}
-_ZINC = {
-    "encoding": {"hops": 3, "parts": "degree,node,joint,edge,resistance", "nodes": True},
-    "model": {"hidden": 64, "layers": 6},
-    "optimiser": "adamw",
-    "epochs": 300,
-    "gradient_clip": 1.0,
-}
-_OGB = {
-    "encoding": {"hops": 3},
-    "model": {"hidden": 128, "virtual_node": True, "pool": "mean", "dropout": 0.5},
-    "epochs": 100,
-}
-_QM9 = {
-    "encoding": {"hops": 3, "parts": "degree,node,joint,edge,resistance"},
-    "model": {"hidden": 128, "pool": "mean"},
-    "epochs": 400,
-}
-_SEPARATION = {"encoding": {"hops": 3}, "model": {"layers": 4}, "batch_size": 32, "epochs": 100}
-_SMALL = {"encoding": {"hops": 2}, "model": {"layers": 4, "dropout": 0.5}, "batch_size": 32, "epochs": 100}
-
-DEFAULTS: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(("counting", "counting-random", "zinc-cycles"), _COUNTING),
-    **dict.fromkeys(("zinc-12k", "zinc-250k"), _ZINC),
-    **dict.fromkeys(("ogbg-molhiv", "ogbg-molpcba"), _OGB),
-    **dict.fromkeys(("qm9", "qm9-20k"), _QM9),
-    **dict.fromkeys(("exp", "exp-escgnn", "exp-rni"), _SEPARATION),
-    "csl": {**_SEPARATION, "encoding": {"hops": 4}},
-    **dict.fromkeys(("mutag", "ptc-mr", "proteins", "enzymes", "imdb-b"), _SMALL),
-}
+# Of a user's own data; a benchmark's settings are in its entry, see `escgnn.datasets.defaults`.
 OWN_DATA = {"early_stopping": 30, "epochs": 200}
 
 
@@ -231,7 +196,7 @@ def read_config(
     """
     settings: dict[str, Any] = {}
     if bundle is not None:
-        _merge(settings, DEFAULTS.get(bundle.name, OWN_DATA))
+        _merge(settings, defaults(bundle.name) or OWN_DATA)
     if path is not None:
         _merge(settings, _read_yaml(Path(path)))
     for text in overrides:

@@ -10,7 +10,7 @@ from rdkit.Chem import AllChem
 from torch.nn.functional import one_hot
 
 from escgnn import datasets
-from escgnn.datasets.registry import QM9_TARGETS
+from escgnn.datasets.qm9 import QM9_TARGETS
 
 COLUMNS = ["A", "B", "C", *QM9_TARGETS, "u0_atom", "u298_atom", "h298_atom", "g298_atom"]
 MOLECULES = ["C", "c1ccccc1", "CC#N", "O=C=O", "C[NH3+]", "c1cc[nH]c1", "FC(F)=O", "O"]

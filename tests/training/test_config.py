@@ -1,15 +1,15 @@
 import inspect
+from dataclasses import replace
 
 import pytest
 import yaml
 from pydantic import ValidationError
 
 from escgnn import datasets
-from escgnn.datasets.registry import ENTRIES
 from escgnn.encoding import RootedEncoding
 from escgnn.models import ESCGNN
 from escgnn.training import EncodingConfig, ModelConfig, TrainConfig, read_config
-from escgnn.training.config import DEFAULTS, difference
+from escgnn.training.config import difference
 
 
 def test_file_and_overrides(tmp_path):
@@ -100,13 +100,12 @@ def test_sections_match_what_they_configure():
     assert ModelConfig().model_dump() == {name: parameters[name].default for name in ModelConfig.model_fields}
 
 
-def test_every_dataset_to_learn_from_has_defaults():
-    assert {*DEFAULTS} == {name for name, entry in ENTRIES.items() if entry.task.level != "pair"}
+def test_a_dataset_has_settings_of_its_own():
     bundle = datasets.load("counting-random", count=10)
     config = read_config(overrides=["lr=0.5"], bundle=bundle)
-    assert config.epochs == DEFAULTS["counting-random"]["epochs"] and config.lr == 0.5
-    for defaults in DEFAULTS.values():
-        TrainConfig.model_validate(defaults)
+    assert config.epochs == datasets.defaults("counting-random")["epochs"] and config.lr == 0.5
+    own = read_config(bundle=replace(bundle, name="my.csv"))
+    assert (own.early_stopping, own.epochs) == (30, 200)
 
 
 def test_first_difference():
