@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from escgnn import records
+from escgnn.datasets.loading import DATASETS
 
 ROOT = Path(__file__).parents[1]
 
@@ -15,6 +16,16 @@ ROOT = Path(__file__).parents[1]
 QUICK = {"demo": ["--quick"]}
 
 
+@pytest.fixture
+def same_datasets():
+    """Datasets that are registered in between are forgotten."""
+    before = {**DATASETS}
+    yield
+    DATASETS.clear()
+    DATASETS.update(before)
+
+
+@pytest.mark.usefixtures("same_datasets")
 @pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models", "training", "reproducing"])
 def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -34,7 +34,7 @@ class Feature:
 
 
 class Split(NamedTuple):
-    """Which graphs to learn from, to choose by and to report on."""
+    """Three subsets of the graphs, by their numbers: to learn from, to choose by and to report on."""
 
     train: Index
     validation: Index
@@ -91,10 +91,11 @@ class DatasetBundle:
     sha256: str = ""
 
     def __post_init__(self) -> None:
-        for split in (*self.folds, *([self.split] if self.split else [])):
-            for part, index in split._asdict().items():
-                if index.size and not 0 <= index.min() <= index.max() < len(self.graphs):
-                    raise ValueError(f"{part}: it names a graph that does not exist; there are {len(self.graphs)}")
+        splits = self.folds if self.split is None else (*self.folds, self.split)
+        for split in splits:
+            for name, subset in split._asdict().items():
+                if subset.size and not 0 <= subset.min() <= subset.max() < len(self.graphs):
+                    raise ValueError(f"{name}: it names a graph that does not exist; there are {len(self.graphs)}")
 
     def __repr__(self) -> str:
         task = self.task
@@ -108,17 +109,17 @@ class DatasetBundle:
     @cached_property
     def train(self) -> GraphStore:
         """The graphs to learn from."""
-        return self._part(self._only_split.train)
+        return self._subset(self._only_split.train)
 
     @cached_property
     def validation(self) -> GraphStore:
         """The graphs to choose the epoch and the settings by."""
-        return self._part(self._only_split.validation)
+        return self._subset(self._only_split.validation)
 
     @cached_property
     def test(self) -> GraphStore:
         """The graphs to report on."""
-        return self._part(self._only_split.test)
+        return self._subset(self._only_split.test)
 
     def fold(self, number: int) -> "DatasetBundle":
         """The dataset with one split of its cross-validation."""
@@ -136,11 +137,11 @@ class DatasetBundle:
     def scale(self) -> dict[str, Moments]:
         """The targets over training and validation graphs: what the normalised error divides by."""
         known = self._only_split
-        return self._target_moments(self._part(np.concatenate([known.train, known.validation])))
+        return self._target_moments(self._subset(np.concatenate([known.train, known.validation])))
 
-    def _part(self, index: Index) -> GraphStore:
-        part: GraphStore = self.graphs[index]
-        return part
+    def _subset(self, index: Index) -> GraphStore:
+        graphs: GraphStore = self.graphs[index]
+        return graphs
 
     def _target_moments(self, graphs: GraphStore) -> dict[str, Moments]:
         if self.task.level == "pair":
@@ -160,7 +161,8 @@ class DatasetBundle:
 def _moments(column: NDArray[np.float64]) -> Moments:
     known = column[~np.isnan(column)]
     mean = float(known.mean()) if known.size else math.nan
-    return Moments(mean, float(known.std(ddof=1)) if known.size > 1 else math.nan)
+    std = float(known.std(ddof=1)) if known.size > 1 else math.nan
+    return Moments(mean, std)
 
 
 def save(bundle: DatasetBundle, folder: Path) -> None:
@@ -168,7 +170,7 @@ def save(bundle: DatasetBundle, folder: Path) -> None:
     splits = {f"fold{i}": split for i, split in enumerate(bundle.folds)}
     if bundle.split is not None:
         splits["split"] = bundle.split
-    arrays = {f"{key}.{part}": index for key, split in splits.items() for part, index in split._asdict().items()}
+    arrays = {f"{key}.{name}": subset for key, split in splits.items() for name, subset in split._asdict().items()}
     if bundle.pairs is not None:
         arrays["pairs"] = bundle.pairs
     about = {
@@ -193,7 +195,7 @@ def read(folder: Path) -> DatasetBundle:
         arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118, it is no dictionary
 
     def split(key: str) -> Split:
-        return Split(*(arrays[f"{key}.{part}"] for part in Split._fields))
+        return Split(*(arrays[f"{key}.{name}"] for name in Split._fields))
 
     return DatasetBundle(
         name=about["name"],

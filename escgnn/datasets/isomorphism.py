@@ -97,8 +97,9 @@ def csl(raw: Raw, *, seed: int = 0) -> DatasetBundle:
     if "csl.npz" in raw.paths:
         _check_csl(raw.paths["csl.npz"], [graph.edges for graph in originals], y)
     graphs = from_members([(graph.num_nodes, graph.edges) for graph in copies]).with_fields(graph={"y": y[:, None]})
-    indices = [path for name, path in raw.paths.items() if name.endswith(".index")]  # of training, validation and test
-    folds = _read_folds(indices, y.size) if len(indices) == 3 else stratified_folds(y, CSL_FOLDS, seed)
+    subsets = [path for name, path in raw.paths.items() if name.endswith(".index")]
+    has_published_folds = len(subsets) == len(Split._fields)
+    folds = _read_folds(subsets, y.size) if has_published_folds else stratified_folds(y, CSL_FOLDS, seed)
     return DatasetBundle(raw.entry.name, graphs, raw.entry.task, folds=folds)
 
 
@@ -113,9 +114,10 @@ def sr25(raw: Raw) -> DatasetBundle:
 
 def brec(raw: Raw) -> DatasetBundle:
     """400 pairs of graphs in seven categories, in the order of the benchmark; graphs 2i and 2i + 1 are pair i."""
-    members, categories = [], []
-    for part, category in BREC_CATEGORIES.items():
-        path = raw.paths[f"{part}.npy"]
+    members: list[tuple[int, NDArray[np.int64]]] = []
+    categories: list[str] = []
+    for stem, category in BREC_CATEGORIES.items():
+        path = raw.paths[f"{stem}.npy"]
         with damage_named(path):
             lines = np.load(path, allow_pickle=False).ravel().tolist()
             members += [decode(line) for line in lines]
@@ -127,16 +129,18 @@ def brec(raw: Raw) -> DatasetBundle:
 
 
 def _couples(count: int) -> NDArray[np.int64]:
+    """Graphs 2i and 2i + 1, ``(pairs, 2)``."""
     return np.arange(count - count % 2).reshape(-1, 2)
 
 
 def _read_folds(paths: list[Path], count: int) -> tuple[Split, ...]:
-    parts = []
+    """The folds of files for training, validation and test graphs, each with a line for every fold."""
+    subsets = []
     for path in paths:
         with damage_named(path):
-            parts.append([np.array(line.split(","), np.int64) for line in path.read_text().split()])
+            subsets.append([np.array(line.split(","), np.int64) for line in path.read_text().split()])
     with damage_named(paths[0].parent):
-        folds = tuple(Split(*fold) for fold in zip(*parts, strict=True))
+        folds = tuple(Split(*fold) for fold in zip(*subsets, strict=True))
         if any(not np.array_equal(np.sort(np.concatenate(fold)), np.arange(count)) for fold in folds):
             raise ValueError("a fold does not hold every graph once")
     return folds
@@ -154,8 +158,10 @@ def _check_csl(path: Path, edges: list[NDArray[np.int64]], y: NDArray[np.int64])
 
 
 def _spectrum(edges: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
+    u, v = edges.T
     adjacency = np.zeros((CSL_NODES, CSL_NODES))
-    adjacency[edges[:, 0], edges[:, 1]] = adjacency[edges[:, 1], edges[:, 0]] = 1
+    adjacency[u, v] = 1
+    adjacency[v, u] = 1
     return np.linalg.eigvalsh(adjacency)
 
 

@@ -72,8 +72,10 @@ def qm9(raw: Raw, *, energies: Energies = "total", seed: int = 0) -> DatasetBund
             raise ValueError(f"it holds {len(supplier)} molecules, but {table.name} has {len(y)} rows")
         kept = [i for i in range(len(y)) if i not in left_out]
         atoms, positions, edges, bonds = zip(*(_molecule(supplier[i]) for i in kept), strict=True)
-        sizes, counts = ([len(array) for array in arrays] for arrays in (atoms, edges))
-        z, pairs = np.concatenate(atoms), np.concatenate(edges)
+        sizes = [len(numbers) for numbers in atoms]
+        counts = [len(ends) for ends in edges]
+        z = np.concatenate(atoms)
+        pairs = np.concatenate(edges)
         graphs = from_undirected(
             sizes,
             counts,
@@ -100,7 +102,11 @@ def qm9_20k(raw: Raw, *, energies: Energies = "total", seed: int = 0) -> Dataset
     path = raw.paths["qm9_graphs_20k.npz"]
     arrays = read_npz(path)
     with damage_named(path):
-        sizes, counts, z, edges, y = (arrays[key] for key in ("num_nodes", "num_edges", "z", "edges", "targets"))
+        sizes = arrays["num_nodes"]
+        counts = arrays["num_edges"]
+        z = arrays["z"]
+        edges = arrays["edges"]
+        y = arrays["targets"]
         if energies == "total":
             owner = np.repeat(np.arange(sizes.size), sizes)
             present = np.stack([np.bincount(owner[z == atom], minlength=sizes.size) for atom in ATOMS], axis=1)
@@ -147,7 +153,8 @@ def _atom_columns(
 ) -> NDArray[np.float32]:
     """PyG's eleven columns; ``flags`` are the four that need chemistry."""
     nodes = np.asarray(sizes, np.int64)
-    u, v = (edges + np.repeat(np.cumsum(nodes) - nodes, np.asarray(counts, np.int64))[:, None]).T
+    first = np.cumsum(nodes) - nodes  # node of each molecule
+    u, v = (edges + np.repeat(first, np.asarray(counts, np.int64))[:, None]).T
     hydrogen = (z == 1).astype(np.int64)
     hydrogens = np.bincount(u, hydrogen[v], z.size) + np.bincount(v, hydrogen[u], z.size)
     one_hot = z[:, None] == np.array(ATOMS)

@@ -93,17 +93,24 @@ def is_accepted(file: RawFile, value: str, folder: Path) -> bool:
     Where several good copies circulate, as of OGB's files, the entry knows one. Another is accepted by a line in
     the folder's ``SHA256SUMS``, which a download writes and so may a user. A file that neither names is taken as it is.
     """
-    known = {file.sha256, _accepted(folder).get(file.path)} - {None}
+    known = _known(file, folder)
     return not known or value in known
+
+
+def _known(file: RawFile, folder: Path) -> list[str]:
+    """The hashes that a file may have: the entry's, and the one that the folder accepts."""
+    hashes = (file.sha256, _accepted(folder).get(file.path))
+    return [sha256 for sha256 in dict.fromkeys(hashes) if sha256]
 
 
 def _check(folder: Path, digests: Mapping[RawFile, str]) -> None:
     for file, value in digests.items():
         if not is_accepted(file, value, folder):
+            expected = " or ".join(_known(file, folder))
             raise DatasetError(
-                f"{folder / file.path} is damaged, or another version: its sha256 is {value}, expected {file.sha256 or ''}"
-                f"{_accepted(folder).get(file.path) or ''}. Put a good copy there, or remove it to have it downloaded; or, "
-                f"if you trust it, accept it: (cd '{folder}' && sha256sum {file.path} >> {SUMS})"
+                f"{folder / file.path} is damaged, or another version: its sha256 is {value}, expected {expected}. "
+                f"Put a good copy there, or remove it to have it downloaded; or, if you trust it, accept it: "
+                f"(cd '{folder}' && sha256sum {file.path} >> {SUMS})"
             )
 
 
@@ -123,7 +130,8 @@ def _accepted(folder: Path) -> dict[str, str]:
 
 def _download(entry: Entry, folder: Path, looked: list[Path]) -> None:
     needed = entry.needed
-    absent = min(([file.path for file in needed if not (place / file.path).is_file()] for place in looked), key=len)
+    absent_by_place = [[file.path for file in needed if not (place / file.path).is_file()] for place in looked]
+    absent = min(absent_by_place, key=len)  # of the folder that lacks least
     places = " or ".join(map(str, looked))
     missing = f"{entry.name}: {', '.join(absent)} not found; put what is missing, under this path, below {places}"
     if not all(file.url for file in needed):
@@ -146,7 +154,8 @@ def _fetch(url: str, files: list[RawFile], folder: Path) -> None:
         arrived = Path(scratch) / "arrived"
         _retrieve(url, arrived)
         if not files[0].member:
-            known, found = files[0].sha256, digest(arrived)
+            known = files[0].sha256
+            found = digest(arrived)
             if known and found != known:
                 raise DatasetError(f"{url} is refused: its sha256 is {found}, expected {known}")
             _place(arrived, folder / files[0].path)

@@ -1,4 +1,7 @@
-"""Which graphs are learnt from and which are judged: every split the same for the same seed."""
+"""Which graphs are learnt from and which are judged: every split the same for the same seed.
+
+A split is three lists of graphs; a subset is one of them: training, validation or test.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -10,13 +13,13 @@ from escgnn.datasets.bundle import Index, Split
 from escgnn.files.smiles import parse
 
 FRACTIONS = (0.8, 0.1, 0.1)
-PARTS = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2}
+SUBSETS = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2}  # as people call them
 
 
 def random_split(count: int, fractions: Sequence[float] = FRACTIONS, seed: int = 0) -> Split:
-    """A shuffled split; the parts are rounded down and the last one takes what is left.
+    """A shuffled split; the subsets are rounded down and the last one takes what is left.
 
-    >>> [part.size for part in random_split(15)]
+    >>> [subset.size for subset in random_split(15)]
     [12, 1, 2]
     """
     return _cut(np.random.default_rng(seed).permutation(count), fractions)
@@ -35,19 +38,19 @@ def labelled_split(labels: Iterable[str], quote: Callable[[int], str] = "label {
     Raises:
         ValueError: A label is another one.
     """
-    parts: list[list[int]] = [[], [], []]
+    subsets: list[list[int]] = [[], [], []]
     for row, label in enumerate(labels):
         name = label.strip().lower()
-        if name and name not in PARTS:
+        if name and name not in SUBSETS:
             raise ValueError(f"{quote(row)}; expected train, valid or test")
         if name:
-            parts[PARTS[name]].append(row)
-    return Split(*(np.array(part, np.int64) for part in parts))
+            subsets[SUBSETS[name]].append(row)
+    return Split(*(np.array(subset, np.int64) for subset in subsets))
 
 
-def numbered_split(part: ArrayLike) -> Split:
+def numbered_split(numbers: ArrayLike) -> Split:
     """The split that a number on every graph says: 0 training, 1 validation, 2 test."""
-    return Split(*(np.flatnonzero(np.asarray(part) == number) for number in range(3)))
+    return Split(*(np.flatnonzero(np.asarray(numbers) == number) for number in range(3)))
 
 
 def stratified_folds(labels: ArrayLike, count: int, seed: int = 0) -> tuple[Split, ...]:
@@ -59,17 +62,17 @@ def stratified_folds(labels: ArrayLike, count: int, seed: int = 0) -> tuple[Spli
     labels = np.asarray(labels).ravel()
     rng = np.random.default_rng(seed)
     shuffled = np.concatenate([rng.permutation(np.flatnonzero(labels == label)) for label in np.unique(labels)])
-    parts = [np.sort(shuffled[i::count]) for i in range(count)]
-    return tuple(_fold(parts, i, (i + 1) % count) for i in range(count))
+    blocks = [np.sort(shuffled[i::count]) for i in range(count)]
+    return tuple(_fold(blocks, i, (i + 1) % count) for i in range(count))
 
 
 def block_folds(size: int, count: int) -> tuple[Split, ...]:
     """Cross-validation over consecutive blocks: block i is tested, block i of what is left chooses, the others teach."""
     folds = []
     for i in range(count):
-        test = np.arange(size)[i * (size // count) : (i + 1) * (size // count)]
+        test = _block(np.arange(size), i, count)
         rest = np.setdiff1d(np.arange(size), test)
-        validation = rest[i * (rest.size // count) : (i + 1) * (rest.size // count)]
+        validation = _block(rest, i, count)
         folds.append(Split(np.setdiff1d(rest, validation), validation, test))
     return tuple(folds)
 
@@ -87,11 +90,11 @@ def scaffold_split(smiles: Sequence[str], fractions: Sequence[float] = FRACTIONS
         scaffold = MurckoScaffoldSmiles(mol=parse(text), includeChirality=False)  # type: ignore[no-untyped-call]
         groups[scaffold].append(row)
     room = [int(fraction * len(smiles) + 1e-9) for fraction in fractions[:2]] + [len(smiles)]
-    parts: list[list[int]] = [[], [], []]
+    subsets: list[list[int]] = [[], [], []]
     for group in sorted(groups.values(), key=len, reverse=True):  # stable, so that ties keep the first molecule's order
-        home = next(i for i in range(3) if len(parts[i]) + len(group) <= room[i])
-        parts[home] += group
-    return Split(*(np.array(sorted(part), np.int64) for part in parts))
+        home = next(i for i in range(3) if len(subsets[i]) + len(group) <= room[i])
+        subsets[home] += group
+    return Split(*(np.array(sorted(subset), np.int64) for subset in subsets))
 
 
 def _cut(order: Index, fractions: Sequence[float]) -> Split:
@@ -99,6 +102,12 @@ def _cut(order: Index, fractions: Sequence[float]) -> Split:
     return Split(*np.split(order, bounds))
 
 
-def _fold(parts: list[Index], test: int, validation: int) -> Split:
-    others = [part for i, part in enumerate(parts) if i not in (test, validation)]
-    return Split(np.sort(np.concatenate(others)), parts[validation], parts[test])
+def _block(order: Index, number: int, count: int) -> Index:
+    """One of so many consecutive blocks of the same length; what is left over is in none."""
+    length = order.size // count
+    return order[number * length : (number + 1) * length]
+
+
+def _fold(blocks: list[Index], test: int, validation: int) -> Split:
+    others = [block for i, block in enumerate(blocks) if i not in (test, validation)]
+    return Split(np.sort(np.concatenate(others)), blocks[validation], blocks[test])

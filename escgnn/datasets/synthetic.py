@@ -1,7 +1,8 @@
 """Substructure counting on random graphs: the published ones, and any number of the same kind from a seed.
 
 Each graph is a random regular graph on n nodes less n edges, with (n, degree) one of (10, 6), (15, 6), (20, 5), (30, 5):
-Chen et al., Can Graph Neural Networks Count Substructures?, NeurIPS 2020. Targets are counted, not read: SPEC section 4.
+Chen et al., Can Graph Neural Networks Count Substructures?, NeurIPS 2020. Targets are counted, not read: of
+4-cliques the published labels say twice as many as there are.
 """
 
 import numpy as np
@@ -38,7 +39,7 @@ def counting(raw: Raw, *, doubled_cliques: bool = False) -> DatasetBundle:
     arrays = read_npz(path)
     with damage_named(path):
         graphs = from_undirected(arrays["num_nodes"], arrays["num_edges"], arrays["edges"])
-        split = Split(*(arrays[f"{part}_idx"].astype(np.int64) for part in ("train", "val", "test")))
+        split = Split(*(arrays[f"{subset}_idx"].astype(np.int64) for subset in ("train", "val", "test")))
     return _with_targets(raw, graphs, split, doubled_cliques)
 
 

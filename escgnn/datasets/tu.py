@@ -35,7 +35,8 @@ def tu(raw: Raw, *, attributes: bool = False, seed: int = 0) -> DatasetBundle:
         raise ValueError(f"attributes: {raw.entry.name} has none")
     owner = read_numbers(paths["graph_indicator"])[:, 0] - 1
     arcs = read_numbers(paths["A"]) - 1
-    y = np.unique(read_numbers(paths["graph_labels"])[:, 0], return_inverse=True)[1]
+    labels_of_graphs = read_numbers(paths["graph_labels"])[:, 0]
+    y = np.unique(labels_of_graphs, return_inverse=True)[1]  # classes from 0, in ascending order of their labels
     features: dict[str, Feature] = {}
     node: dict[str, NDArray[np.int64] | NDArray[np.float32]] = {}
     edge: dict[str, NDArray[np.int64]] = {}
@@ -44,7 +45,7 @@ def tu(raw: Raw, *, attributes: bool = False, seed: int = 0) -> DatasetBundle:
         source = arcs[kept, 0]
         if (np.diff(owner) < 0).any() or (owner[arcs[kept, 1]] != owner[source]).any():
             raise ValueError("a graph's nodes are apart, or an edge joins two graphs")
-        start = np.searchsorted(owner, np.arange(y.size))
+        start = np.searchsorted(owner, np.arange(y.size))  # first node of each graph
         if "node_labels" in paths:
             node["x"], features["x"] = _labels(read_numbers(paths["node_labels"]))
         if attributes:
@@ -55,13 +56,14 @@ def tu(raw: Raw, *, attributes: bool = False, seed: int = 0) -> DatasetBundle:
         if "edge_labels" in paths:
             labels, features["edge_attr"] = _labels(read_numbers(paths["edge_labels"]))
             edge["edge_attr"] = labels[kept]
+        answers = y if raw.entry.task.kind == "multiclass" else y.astype(np.float32)
         graphs = GraphStore(
             np.bincount(owner, minlength=y.size),
             np.bincount(owner[source], minlength=y.size),
             (arcs[kept] - start[owner[source], None]).T,
             node=node,
             edge=edge,
-            graph={"y": (y if raw.entry.task.kind == "multiclass" else y.astype(np.float32))[:, None]},
+            graph={"y": answers[:, None]},
         )
     return DatasetBundle(raw.entry.name, graphs, raw.entry.task, features, folds=stratified_folds(y, FOLDS, seed))
 
@@ -71,13 +73,15 @@ def _simple(arcs: NDArray[np.int64], num_nodes: int) -> NDArray[np.int64]:
     if arcs.min(initial=0) < 0 or arcs.max(initial=-1) >= num_nodes:
         raise ValueError("an edge names a node that no graph has")
     codes, first = np.unique(arcs[:, 0] * num_nodes + arcs[:, 1], return_index=True)
-    if not np.array_equal(codes, np.sort(codes % num_nodes * num_nodes + codes // num_nodes)):
+    source, target = np.divmod(codes, num_nodes)
+    if not np.array_equal(codes, np.sort(target * num_nodes + source)):
         raise ValueError("an edge is listed in one direction only")
     kept: NDArray[np.int64] = first[arcs[first, 0] != arcs[first, 1]]
     return kept
 
 
 def _labels(columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], Feature]:
+    """Labels counted from 0, column by column, and what they are to a model."""
     shifted = columns - columns.min(axis=0)
     return shifted, Feature("categorical", tuple((shifted.max(axis=0) + 1).tolist()))
 

@@ -67,14 +67,14 @@ def convert(train: Iterable[Any], validation: Iterable[Any], test: Iterable[Any]
 
     ```python
     from torch_geometric.datasets import ZINC
-    parts = [ZINC("zinc-pyg", subset=True, split=split) for split in ("train", "val", "test")]
-    convert(*parts, "data/zinc/zinc12k.npz")
+    subsets = [ZINC("zinc-pyg", subset=True, split=split) for split in ("train", "val", "test")]
+    convert(*subsets, "data/zinc/zinc12k.npz")
     ```
 
     Then load with ``root="data"``. The file's checksum is noted in ``data/SHA256SUMS``.
     """
-    parts = [list(part) for part in (train, validation, test)]
-    molecules = [data for part in parts for data in part]
+    subsets = [list(subset) for subset in (train, validation, test)]
+    molecules = [data for subset in subsets for data in subset]
     once = [data.edge_index[0] < data.edge_index[1] for data in molecules]
     edges = [data.edge_index[:, keep].T.numpy() for data, keep in zip(molecules, once, strict=True)]
     bonds = [data.edge_attr[keep].view(-1).numpy() for data, keep in zip(molecules, once, strict=True)]
@@ -89,7 +89,7 @@ def convert(train: Iterable[Any], validation: Iterable[Any], test: Iterable[Any]
             edges=np.concatenate(edges).astype(np.int8),
             bond=np.concatenate(bonds).astype(np.int8),
             y=np.array([float(data.y) for data in molecules], np.float32),
-            split=np.repeat(np.arange(3, dtype=np.int8), [len(part) for part in parts]),
+            split=np.repeat(np.arange(3, dtype=np.int8), [len(subset) for subset in subsets]),
         )
     accept(target.parents[1], [f"{target.parent.name}/{target.name}"])
 
