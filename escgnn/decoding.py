@@ -18,14 +18,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from escgnn.encoding import RootedEncoding, Rows
-from escgnn.encoding.bins import read_shape
+from escgnn.encoding import LARGEST_COUNT, Bin, RootedEncoding, Rows
 from escgnn.graphs import Graph, as_graph
 
 Counts = NDArray[np.int64]
 Level = Literal["graph", "node", "edge"]
-
-LARGEST = np.iinfo(np.int32).max  # where counts of an encoding end
 
 
 class Reader:
@@ -39,7 +36,7 @@ class Reader:
     def bin(self, *name: str | int) -> Counts:
         """The counts in one bin."""
         counts = np.zeros(len(self._rows), np.int64)
-        found = self._rows.bin == self._number[name]
+        found = self._rows.bin == self._number[Bin(*name)]
         counts[self._owner[found]] = self._rows.count[found]
         return counts
 
@@ -51,11 +48,9 @@ class Reader:
         """
         weights = np.zeros(len(self._rows.bins), np.int64)
         for name, b in self._number.items():
-            if name[0] == part:
-                labels = read_shape(name)[1]
-                if all(0 not in label for label in labels):
-                    first, last = labels[0], labels[-1]
-                    weights[b] = (first[0] == last[1] == 1) + (last[0] == first[1] == 1)
+            if name.part == part and all(0 not in label for label in name.labels):
+                first, last = name.labels[0], name.labels[-1]
+                weights[b] = (first[0] == last[1] == 1) + (last[0] == first[1] == 1)
         return np.bincount(self._owner, weights[self._rows.bin] * self._rows.count, len(self._rows)).astype(np.int64)
 
     def n(self, a: int, b: int, c: int, d: int) -> Counts:
@@ -65,10 +60,14 @@ class Reader:
 
     def degree(self, root: Literal["u", "v"]) -> Counts:
         """Degree of a root: the nodes at distance 1."""
-        if ("node", root, 1) in self._number:
+        if Bin("node", root, 1) in self._number:
             return self.bin("node", root, 1)
-        at_one = [name for name in self._number if name[0] == "joint" and name[1 + (root == "v")] == 1]
-        return sum((self.bin(*name) for name in at_one), np.zeros(len(self._rows), np.int64))
+        side = "uv".index(root)
+        counts = np.zeros(len(self._rows), np.int64)
+        for name in self._number:
+            if name.part == "joint" and name.labels[0][side] == 1:
+                counts += self.bin(*name)
+        return counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +266,8 @@ def _read(graph: Graph, encoding: RootedEncoding, parts: tuple[str, ...], what: 
 
 def _unclipped(rows: Rows, encoding: RootedEncoding, what: str, hops: int = 1) -> Reader:
     """A reader of rows that say all that they should."""
-    if rows.count.max(initial=0) == LARGEST:
-        raise OverflowError(f"{what}: a count of the encoding is at its limit, {LARGEST}, and may be larger")
+    if rows.count.max(initial=0) == LARGEST_COUNT:
+        raise OverflowError(f"{what}: a count of the encoding is at its limit, {LARGEST_COUNT}, and may be larger")
     read = Reader(rows)
     for radius in range(hops if encoding.max_nodes is not None else 0):
         if read.bin("clipped", radius).any():

@@ -7,7 +7,7 @@ import networkx
 import numpy as np
 from matplotlib.figure import Figure
 
-from escgnn.encoding import PARTS, Bin, RootedEncoding
+from escgnn.encoding import Name, RootedEncoding
 from escgnn.graphs import Graph
 
 PLAIN, ROOT, OUTSIDE = "#9ecae1", "#e6550d", "#eeeeee"
@@ -34,11 +34,12 @@ def draw_graph(
 
 def draw_root(graph: Graph, u: int, v: int, encoding: RootedEncoding) -> Figure:
     """The subgraph rooted at (u, v), every node with its label, beside the histograms of its parts."""
-    row = encoding.row(graph, u, v)
-    bars: dict[str, list[tuple[Bin, int]]] = {}
-    for name, count in row.items():
-        words = name[: 1 if name[0] in PARTS or name[0] == "clipped" else 2]  # with several radii, that comes first
-        bars.setdefault(" ".join(map(str, words)), []).append((name[len(words) :], count))
+    rows = encoding.pairs(graph, [(u, v)])
+    bars: dict[str, list[tuple[Name, int]]] = {}
+    for b, count in zip(rows.bin.tolist(), rows.count.tolist(), strict=True):
+        name = rows.bins[b]
+        title = name.part if name.radius is None else f"h{name.radius} {name.part}"
+        bars.setdefault(title, []).append((name.label, count))
     widths = [4.0, *(max(1.2, 0.4 * len(values)) for values in bars.values())]
     figure = Figure(figsize=(sum(widths) + 1, 3.2), layout="constrained")
     panels = figure.subplots(1, len(widths), width_ratios=widths)

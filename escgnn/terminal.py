@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
 
     from escgnn.datasets import Listing, Verification
     from escgnn.disk import Rejected
+    from escgnn.encoding import Bin
     from escgnn.experiments import statistics
     from escgnn.records import Record
     from escgnn.report import Report
@@ -98,12 +99,17 @@ def show_verdict(verdict: "Verdict") -> None:
         console.print(shown, "")
 
 
-def show_bins(bins: tuple[tuple[str | int, ...], ...]) -> None:
-    """Every bin's number, part and label."""
-    table = Table("bin", "part", "label", box=None, pad_edge=False)
-    for number, (part, *label) in enumerate(bins):
-        table.add_row(str(number), str(part), ", ".join(map(str, label)))
+def show_bins(bins: "Sequence[Bin]", counts: Mapping[str, str]) -> None:
+    """Every bin's number, radius if there are several, part and label; then, by part, what it counts."""
+    several = any(name.radius is not None for name in bins)
+    radius = ["radius"] if several else []
+    table = Table("bin", *radius, "part", "label", box=None, pad_edge=False)
+    for number, name in enumerate(bins):
+        at = [str(name.radius or "any")] if several else []
+        table.add_row(str(number), *at, name.part, ", ".join(map(str, name.label)))
     console.print(table)
+    for part, text in counts.items():
+        _tell(f"{part}: {text}")
 
 
 def show_datasets(rows: "Sequence[Listing]") -> None:

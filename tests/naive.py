@@ -1,6 +1,7 @@
-"""The encoding as SPEC'd, written for reading: networkx, dictionaries, one root at a time."""
+"""The encoding by its definition, written for reading: networkx, dictionaries, one root at a time, one function a part."""
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import chain, combinations, product
 
 import networkx as nx
@@ -24,7 +25,7 @@ def resistance(graph, root):
     return result
 
 
-MOST = 2**31 - 1
+LARGEST_COUNT = 2**31 - 1
 
 
 def walks(graph, start, longest):
@@ -68,6 +69,113 @@ def colours(graph, label, rounds):
 flat = chain.from_iterable
 
 
+@dataclass
+class Rooted:
+    """What a part may look at: the whole graph, the subgraph rooted at (u, v) and the labels of its nodes."""
+
+    graph: nx.Graph
+    u: int
+    v: int
+    hops: int
+    inside: nx.Graph
+    label: dict
+
+
+def degree(rooted, encoding):
+    return Counter(("degree", min(d, encoding.max_degree)) for _, d in rooted.inside.degree)
+
+
+def node(rooted, encoding):
+    by_u = Counter(("node", "u", a) for a, _ in rooted.label.values())
+    by_v = Counter(("node", "v", b) for _, b in rooted.label.values())
+    return by_u + by_v
+
+
+def joint(rooted, encoding):
+    return Counter(("joint", *label) for label in rooted.label.values())
+
+
+def edge(rooted, encoding):
+    ends = (sorted((rooted.label[a], rooted.label[b])) for a, b in rooted.inside.edges)
+    return Counter(("edge", *flat(labels)) for labels in ends)
+
+
+def wedge(rooted, encoding):
+    found = Counter()
+    for y in rooted.inside:
+        for x, z in combinations(rooted.inside[y], 2):
+            labels = [rooted.label[x], rooted.label[y], rooted.label[z]]
+            kind = "closed" if rooted.inside.has_edge(x, z) else "open"
+            found["wedge", kind, *flat(min(labels, labels[::-1]))] += 1
+    return found
+
+
+def triangle(rooted, encoding):
+    found = Counter()
+    for x, y in rooted.inside.edges:
+        for z in nx.common_neighbors(rooted.inside, x, y):
+            if z > max(x, y):
+                labels = sorted((rooted.label[x], rooted.label[y], rooted.label[z]))
+                found["triangle", *flat(labels)] += 1
+    return found
+
+
+def path(rooted, encoding):
+    found = Counter()
+    for x, y in rooted.inside.edges:
+        for w, z in product(set(rooted.inside[x]) - {y}, set(rooted.inside[y]) - {x}):
+            if w != z:
+                labels = [rooted.label[w], rooted.label[x], rooted.label[y], rooted.label[z]]
+                found["path", *flat(min(labels, labels[::-1]))] += 1
+    return found
+
+
+def resistance_bins(rooted, encoding):
+    last = int((rooted.hops + 1) / encoding.resistance_width + 1e-6)
+    found = Counter()
+    for name, root in (("u", rooted.u), ("v", rooted.v)):
+        for value in resistance(rooted.inside, root).values():
+            at = value / encoding.resistance_width + 1e-6
+            found["resistance", name, last if at >= last else int(at)] += 1
+    return found
+
+
+def walk(rooted, encoding):
+    from_u, from_v = (walks(rooted.inside, root, encoding.walk_length) for root in (rooted.u, rooted.v))
+    found = Counter()
+    for k in range(2, encoding.walk_length + 1):
+        found["walk", k] = min(from_u[k][rooted.v], LARGEST_COUNT)
+        found["walk", "u", k] = min(from_u[k][rooted.u], LARGEST_COUNT)
+        found["walk", "v", k] = min(from_v[k][rooted.v], LARGEST_COUNT)
+    return found
+
+
+def cycle(rooted, encoding):
+    found = cycles(rooted.graph, rooted.u, rooted.v, encoding.cycle_length)
+    return Counter({("cycle", k): found[k] for k in range(3, encoding.cycle_length + 1)})
+
+
+def colour(rooted, encoding):
+    found = colours(rooted.inside, rooted.label, encoding.colour_rounds)
+    return Counter(("colour", number % encoding.colour_bins) for number in found.values())
+
+
+TWINS = {
+    "degree": degree,
+    "node": node,
+    "joint": joint,
+    "edge": edge,
+    "resistance": resistance_bins,
+    "wedge": wedge,
+    "triangle": triangle,
+    "path": path,
+    "walk": walk,
+    "cycle": cycle,
+    "colour": colour,
+}
+EVERYWHERE = {"cycle"}  # parts that are the same at every radius
+
+
 def row(graph, u, v, encoding):
     """All counts of one 2-tuple, by bin; ``graph`` is a networkx graph."""
     if isinstance(encoding.hops, int):
@@ -75,68 +183,26 @@ def row(graph, u, v, encoding):
     result = {}
     for radius in encoding.hops:
         for name, count in row_within(graph, u, v, encoding, radius).items():
-            if name[0] == "cycle":
+            if name[0] in EVERYWHERE:
                 result[name] = count
-            elif encoding.parts != ("cycle",):
+            elif not {*encoding.parts} <= EVERYWHERE:
                 result[f"h{radius}", *name] = count
     return result
 
 
 def row_within(graph, u, v, encoding, hops):
-    """The same for one radius."""
+    """The same for one radius, or the largest below it at which the subgraph is not too large."""
     radius = hops
-    result = Counter()
     if encoding.max_nodes is not None:
         while len(subgraph(graph, u, v, radius, encoding.subgraph)) > encoding.max_nodes:
             radius -= 1
-        if radius < hops:
-            result["clipped", radius] = 1
-    rooted = subgraph(graph, u, v, radius, encoding.subgraph)
+    inside = subgraph(graph, u, v, radius, encoding.subgraph)
     to_u, to_v = (nx.single_source_shortest_path_length(graph, root) for root in (u, v))
-    label = {w: (min(to_u.get(w, radius + 1), radius + 1), min(to_v.get(w, radius + 1), radius + 1)) for w in rooted}
-    if "degree" in encoding.parts:
-        result.update(("degree", min(d, encoding.max_degree)) for _, d in rooted.degree)
-    if "node" in encoding.parts:
-        result.update(("node", "u", label[w][0]) for w in rooted)
-        result.update(("node", "v", label[w][1]) for w in rooted)
-    if "joint" in encoding.parts:
-        result.update(("joint", *label[w]) for w in rooted)
-    if "edge" in encoding.parts:
-        for a, b in rooted.edges:
-            first, second = sorted((label[a], label[b]))
-            result["edge", *first, *second] += 1
-    if "wedge" in encoding.parts:
-        for y in rooted:
-            for x, z in combinations(rooted[y], 2):
-                ends = min((label[x], label[y], label[z]), (label[z], label[y], label[x]))
-                result["wedge", "closed" if rooted.has_edge(x, z) else "open", *flat(ends)] += 1
-    if "triangle" in encoding.parts:
-        for x, y in rooted.edges:
-            for z in nx.common_neighbors(rooted, x, y):
-                if z > max(x, y):
-                    result["triangle", *flat(sorted((label[x], label[y], label[z])))] += 1
-    if "path" in encoding.parts:
-        for x, y in rooted.edges:
-            for w, z in product(set(rooted[x]) - {y}, set(rooted[y]) - {x}):
-                if w != z:
-                    nodes = [label[w], label[x], label[y], label[z]]
-                    result["path", *flat(min(nodes, nodes[::-1]))] += 1
-    if "resistance" in encoding.parts:
-        last = int((hops + 1) / encoding.resistance_width + 1e-6)
-        for name, root in (("u", u), ("v", v)):
-            for value in resistance(rooted, root).values():
-                at = value / encoding.resistance_width + 1e-6
-                result["resistance", name, last if at >= last else int(at)] += 1
-    if "walk" in encoding.parts:
-        from_u, from_v = (walks(rooted, root, encoding.walk_length) for root in (u, v))
-        for k in range(2, encoding.walk_length + 1):
-            result["walk", k] = min(from_u[k][v], MOST)
-            result["walk", "u", k] = min(from_u[k][u], MOST)
-            result["walk", "v", k] = min(from_v[k][v], MOST)
-    if "cycle" in encoding.parts:
-        found = cycles(graph, u, v, encoding.cycle_length)
-        result |= {("cycle", k): found[k] for k in range(3, encoding.cycle_length + 1)}
-    if "colour" in encoding.parts:
-        found = colours(rooted, label, encoding.colour_rounds).values()
-        result.update(("colour", colour % encoding.colour_bins) for colour in found)
+    label = {w: (min(to_u.get(w, radius + 1), radius + 1), min(to_v.get(w, radius + 1), radius + 1)) for w in inside}
+    rooted = Rooted(graph, u, v, hops, inside, label)
+    result = Counter()
+    for part in encoding.parts:
+        result.update(TWINS[part](rooted, encoding))
+    if radius < hops:
+        result["clipped", radius] = 1
     return {name: count for name, count in result.items() if count}

@@ -33,7 +33,7 @@ ALLOWED = {
     "records": "disk",
     "experiments": "graphs disk counting encoding wl transforms task store loader datasets models training records",
     "report": "disk records experiments",
-    "terminal": "disk records report datasets tables theorems training tuning experiments",
+    "terminal": "disk encoding records report datasets tables theorems training tuning",
     "cli": "encoding counting tables theorems datasets training tuning experiments report terminal",
 }
 # So that commands start quickly.

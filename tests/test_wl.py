@@ -199,7 +199,7 @@ def test_one_wl_of_all_small_graphs(atlas):
 
 
 def test_every_small_graph_is_told_apart(atlas):
-    """SPEC: encoding and 1-WL separate every graph with up to 7 nodes; so does folklore 2-WL."""
+    """Encoding and 1-WL separate every graph with up to 7 nodes; so does folklore 2-WL."""
     tests = [wl.FolkloreWL(2), *(wl.ESCWL(RootedEncoding(h)) for h in (1, 2, 3)), wl.RootedWL(2, 1, 1)]
     for test in tests:
         assert_array_equal(wl.partition(atlas, test), np.arange(1253))

@@ -1,5 +1,8 @@
 """Commands about graphs: encode, count, theory, datasets."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +11,7 @@ from typer.core import TyperCommand
 
 from escgnn import terminal
 from escgnn.cli.options import Input, Smiles, Strict, a_file, a_folder
+from escgnn.encoding.settings import Settings
 
 
 class EncodeCommand(TyperCommand):
@@ -22,44 +26,50 @@ class EncodeCommand(TyperCommand):
         super().format_help(ctx, formatter)
 
 
+def _option(field: "Field[Any]") -> inspect.Parameter:
+    """What the command line takes for an option of the encoding; lists are written with commas between."""
+    default = field.default
+    kind = field.type
+    if field.name in ("hops", "parts"):
+        default = ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+        kind = str
+    switch = [f"--{field.name}"] if kind is bool else []  # without its --no- form
+    annotation = Annotated[kind, typer.Option(*switch, help=field.metadata["help"])]  # type: ignore[valid-type]
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _with_options_of_the_encoding(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for every field of `Settings`, behind its output, in place of ``**options``."""
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        if parameter.name == "output":
+            parameters += [_option(field) for field in fields(Settings)]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+@_with_options_of_the_encoding
 def encode(
     source: Annotated[Path | None, Input] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Parquet file to write.", callback=a_file)
     ] = None,
-    hops: Annotated[str, typer.Option(help="Radius of the rooted subgraphs, or several: 1,2,3.")] = "2",
-    parts: Annotated[str, typer.Option()] = "degree,node,joint,edge",
-    subgraph: Annotated[str, typer.Option(help="union, or balls as the authors' code has it.")] = "union",
-    max_degree: Annotated[int, typer.Option(help="Degrees from here on share a bin.")] = 32,
-    resistance_width: Annotated[float, typer.Option(help="Width of a resistance bin.")] = 0.5,
-    nodes: Annotated[bool, typer.Option("--nodes", help="Encode the tuples (v, v), too.")] = False,
-    max_nodes: Annotated[int | None, typer.Option(help="Largest subgraph; beyond it the radius shrinks.")] = None,
-    walk_length: Annotated[int, typer.Option(help="Edges of the longest walks of the part walk.")] = 6,
-    cycle_length: Annotated[int, typer.Option(help="Nodes of the longest cycles of the part cycle, at most 8.")] = 8,
-    colour_rounds: Annotated[int, typer.Option(help="Rounds of 1-WL of the part colour.")] = 2,
-    colour_bins: Annotated[int, typer.Option(help="Number of hashed colours of the part colour.")] = 64,
     smiles: Smiles = None,
     strict: Strict = False,
     describe: Annotated[bool, typer.Option("--describe", help="Print the bins and stop.")] = False,
+    **options: Any,
 ) -> None:
     """Encode every edge of the graphs in a file: histograms of the subgraph rooted at it."""
-    from escgnn.encoding import RootedEncoding
+    from escgnn.encoding import PARTS, RootedEncoding
 
-    encoding = RootedEncoding(
-        _radii(hops),
-        tuple(part.strip() for part in parts.split(",")),
-        subgraph=subgraph,
-        max_degree=max_degree,
-        resistance_width=resistance_width,
-        nodes=nodes,
-        max_nodes=max_nodes,
-        walk_length=walk_length,
-        cycle_length=cycle_length,
-        colour_rounds=colour_rounds,
-        colour_bins=colour_bins,
-    )
+    hops = _radii(options.pop("hops"))
+    parts = tuple(part.strip() for part in options.pop("parts").split(","))
+    encoding = RootedEncoding(hops, parts, **options)
     if describe:
-        terminal.show_bins(encoding.bins)
+        terminal.show_bins(encoding.bins, {part: PARTS[part].counts for part in encoding.parts})
         return
     if source is None or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")

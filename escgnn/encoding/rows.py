@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.encoding.bins import Bin
+from escgnn.encoding.bin import Bin, Name
 from escgnn.kernels.rows import append_rows
 
 
@@ -23,8 +23,8 @@ class Rows:
     def __len__(self) -> int:
         return self.length.size
 
-    def __getitem__(self, row: int) -> dict[Bin, int]:
-        """One row by the names of its bins."""
+    def __getitem__(self, row: int) -> dict[Name, int]:
+        """One row by the names of its bins, each a `Bin`."""
         stop = int(self.length[: range(len(self))[row] + 1].sum())
         start = stop - int(self.length[row])
         values = zip(self.bin[start:stop].tolist(), self.count[start:stop].tolist(), strict=True)
@@ -78,18 +78,16 @@ def forward(blocks: list[Rows], names: tuple[Bin, ...]) -> Rows:
     return Rows(rows.length[::2].copy(), rows.bin[keep], rows.count[keep], names)
 
 
-def side_by_side(pieces: Sequence[Rows], words: Sequence[Bin], names: tuple[Bin, ...]) -> Rows:
-    """Rows of the same roots from several encodings as one; the bins of each carry its words in front."""
-    number = {name: b for b, name in enumerate(names)}
+def side_by_side(pieces: Sequence[Rows], numbers: Sequence[NDArray[np.int32]], names: tuple[Bin, ...]) -> Rows:
+    """Rows of the same roots from several sources as one; ``numbers`` are those of each one's bins among all."""
     length = np.stack([piece.length for piece in pieces]).sum(0, np.int32)
     end = length.cumsum(dtype=np.int64) - length
     result = np.empty((2, length.sum(dtype=np.int64)), np.int32)
     ascending, last = True, -1
-    for piece, word in zip(pieces, words, strict=True):
-        renumber = np.array([number[*word, *name] for name in piece.bins], np.int32)
-        ascending &= bool((np.diff(renumber, prepend=last) > 0).all())
-        last = renumber[-1]
-        append_rows(piece.length, piece.bin, piece.count, renumber, end, result)
-    if not ascending:  # bins of pairs, where those that only pairs have come last
+    for piece, number in zip(pieces, numbers, strict=True):
+        ascending &= bool((np.diff(number, prepend=last) > 0).all())
+        last = number[-1]
+        append_rows(piece.length, piece.bin, piece.count, number, end, result)
+    if not ascending:  # bins of pairs, where those that only pairs have come last, or parts between others
         result = result.take(np.lexsort((result[0], np.repeat(np.arange(length.size), length))), axis=1)
     return Rows(length, result[0], result[1], names)

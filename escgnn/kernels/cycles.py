@@ -1,12 +1,31 @@
 """Cycles of the whole graph through one edge or one node, one by one: a search that never leaves without a way back."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
 from escgnn.kernels.graphs import Csr
+from escgnn.kernels.rows import LARGEST_COUNT
 
 ON_PATH = 127  # farther than any search goes
+
+
+class CycleSearch(NamedTuple):
+    """Memory of a search."""
+
+    distance: NDArray[np.int8]  # (nodes,) to the end of the path, see `add_cycles`
+    queue: NDArray[np.int32]  # (nodes,)
+    counts: NDArray[np.int64]  # (lengths,) of cycles
+
+
+@kernel
+def make_cycle_search(csr: Csr, lengths: int) -> CycleSearch:
+    """Memory to look for cycles of so many lengths from 3 on, none if there are none."""
+    nodes = csr.indptr.size - 1 if lengths else 0
+    far = (lengths + 5) // 2  # distances help a search most in its second half
+    return CycleSearch(np.full(nodes, far, np.int8), np.empty(nodes, np.int32), np.empty(lengths, np.int64))
 
 
 @kernel
@@ -18,9 +37,13 @@ def add_cycles(
     They are the simple paths of k - 1 edges from s to t, be these adjacent or not. With s = t they are the k-cycles
     through s, each met in both directions. Distances to t are found up to ``distance`` - 1, which reads the same
     everywhere, before and after; farther nodes keep that number, and it is never too large.
+
+    Example: the square s - t - a - b - s, cycles of up to 4 nodes. Distances to t, around s, are a: 1, b: 2. From s the
+    search skips t (that is the edge itself) and goes to b, from where 2 edges are left and 2 are needed; then to a, which
+    is next to t: one 4-cycle. With a tail b - c - d, the step to c is not taken: its way back has more edges than are left.
     """
     closed = int(s == t)
-    longest = counts.size + 1 + closed
+    longest = counts.size + 1 + closed  # edges of the longest path
     far = distance[s]
     distance[s] = ON_PATH  # paths from t back to s go around s
     distance[t] = 0
@@ -38,12 +61,13 @@ def add_cycles(
                     last += 1
         first = stop
     if last > 1:
+        # path[i] is the i-th node, arc[i] the next of its neighbours to try, before[i] its distance while it is on the path
         path, arc, before = np.empty((3, longest + 1), np.int64)
         depth = 0
         path[0], arc[0] = s, csr.indptr[s]
         while depth >= 0:
             node = path[depth]
-            if arc[depth] == csr.indptr[node + 1]:
+            if arc[depth] == csr.indptr[node + 1]:  # all tried: take it back
                 if depth > 0:
                     distance[node] = before[depth]
                 depth -= 1
@@ -51,8 +75,8 @@ def add_cycles(
             x = csr.indices[arc[depth]]
             arc[depth] += 1
             back = distance[x]
-            left = longest - depth - 1
-            if back == 0 or back > left:
+            left = longest - depth - 1  # edges that may follow the one to x
+            if back == 0 or back > left:  # t itself, on the path, or too far to come back
                 continue
             if back == 1 and depth >= closed:  # a neighbour of t: one more edge and the path ends
                 counts[depth - closed] += 1
@@ -63,3 +87,18 @@ def add_cycles(
     for i in range(last):
         distance[queue[i]] = far
     distance[s] = far
+
+
+@kernel
+def count_cycles(
+    csr: Csr, u: int, v: int, bins: NDArray[np.int32], search: CycleSearch, histogram: NDArray[np.uint32]
+) -> None:
+    """Cycles through the edge uv, or through the node u = v. Distances are found from the end with fewer neighbours."""
+    search.counts[:] = 0
+    if csr.indptr[u + 1] - csr.indptr[u] < csr.indptr[v + 1] - csr.indptr[v]:
+        add_cycles(csr, v, u, search.distance, search.queue, search.counts)
+    else:
+        add_cycles(csr, u, v, search.distance, search.queue, search.counts)
+    directions = 1 + (u == v)
+    for i in range(search.counts.size):
+        histogram[bins[i]] = min(search.counts[i] // directions, LARGEST_COUNT)

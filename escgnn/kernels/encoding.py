@@ -1,4 +1,4 @@
-"""Histograms of rooted subgraphs: label the nodes by their distances to the roots, then count.
+"""Rows of the encoding: label the nodes around a root by their distances, let every part count, write what is not zero.
 
 What the codes of nodes mean is in the tables of `Layout`, which send every node, edge or degree to a bin. Whatever
 nobody asked for goes to a last, spare bin.
@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
-from escgnn.kernels.further import MOST, Further, make_room, tally_further
+from escgnn.kernels.colours import Colours, tally_colours
+from escgnn.kernels.cycles import count_cycles, make_cycle_search
 from escgnn.kernels.graphs import Csr
+from escgnn.kernels.histograms import tally
 from escgnn.kernels.motifs import Motifs, make_around, tally_paths, tally_triples
-from escgnn.kernels.resistance import resistances
+from escgnn.kernels.resistance import ResistanceBins, resistances, tally_resistances
 from escgnn.kernels.rooted import Balls, Walk, label_adjacent, label_any
+from escgnn.kernels.rows import LARGEST_COUNT
+from escgnn.kernels.subgraphs import copy_subgraph, make_subgraph
+from escgnn.kernels.walks import count_walks
 
 
 class Layout(NamedTuple):
@@ -32,11 +37,12 @@ class Layout(NamedTuple):
     swap: NDArray[np.int32]  # (bins,) bin of (u, v) that is bin b of (v, u)
 
 
-class Resistance(NamedTuple):
-    """Where counts of nodes by resistance go."""
+class WalksCyclesColours(NamedTuple):
+    """Where walks, cycles and colours go; tables are empty if nobody asked."""
 
-    bins: NDArray[np.int32]  # (2, bins a root), the last one open
-    width: float
+    walk: NDArray[np.int32]  # (3, lengths) bins of walks from u to v, u to u, v to v, by length from 2 on
+    cycle: NDArray[np.int32]  # (lengths,) bins of cycles, by length from 3 on
+    colour: Colours
 
 
 class Output(NamedTuple):
@@ -45,41 +51,6 @@ class Output(NamedTuple):
     lengths: NDArray[np.int32]  # (2 * roots,)
     bins: NDArray[np.int32]
     counts: NDArray[np.int32]
-
-
-@kernel
-def tally(
-    csr: Csr,
-    walk: Walk,
-    count: int,
-    ball: NDArray[np.uint8],
-    tables: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
-    histogram: NDArray[np.uint32],
-) -> int:
-    """Count edges, nodes and degrees of the labelled subgraph; return the place of the top degree.
-
-    Every edge is met from both ends.
-    """
-    code, nodes = walk
-    edge, joint, node, degree = tables
-    top = 0
-    for i in range(count):
-        w = nodes[i]
-        label = code[w]
-        mine = ball[label]
-        found = 0
-        for k in range(csr.indptr[w], csr.indptr[w + 1]):
-            other = code[csr.indices[k]]
-            kept = (mine & ball[other]) != 0
-            histogram[edge[label, other]] += kept
-            found += kept
-        found = min(found, degree.size - 1)
-        histogram[degree[found]] += 1
-        top = max(top, found)
-        histogram[joint[label]] += 1
-        histogram[node[0, label]] += 1
-        histogram[node[1, label]] += 1
-    return top
 
 
 @kernel
@@ -98,23 +69,13 @@ def write_row(
 
 
 @kernel
-def tally_resistances(values: NDArray[np.float64], resistance: Resistance, histogram: NDArray[np.uint32]) -> None:
-    """Count nodes by resistance. Exact multiples of the width are common; rounding must not decide their bin."""
-    last = resistance.bins.shape[1] - 1
-    for side in range(2):
-        for value in values[side]:
-            place = min(value / resistance.width + 1e-6, np.float64(last))  # infinite, too, is the last bin
-            histogram[resistance.bins[side, int(place)]] += 1
-
-
-@kernel
 def encode(
     csr: Csr,
     roots: NDArray[np.int64],
     layout: Layout,
-    resistance: Resistance | None,
+    resistance: ResistanceBins | None,
     motifs: Motifs | None,
-    further: Further | None,
+    others: WalksCyclesColours | None,
     anywhere: bool | None,
     output: Output,
 ) -> int:
@@ -126,9 +87,11 @@ def encode(
     code, nodes = np.zeros(num_nodes, np.int32), np.empty(num_nodes, np.int32)
     walk = Walk(code, nodes)
     mirrored = 0
-    if further is not None:
-        room = make_room(csr, further)
-        mirrored = further.colour.shape[1]
+    if others is not None:
+        copied = others.walk.size > 0 or others.colour.bins.size > 0
+        sub = make_subgraph(csr, copied)
+        search = make_cycle_search(csr, others.cycle.size)
+        mirrored = others.colour.bins.shape[1]
     histogram = np.zeros(num_bins + 1 + mirrored, layout.shift.dtype)
     tables = (layout.edge, layout.joint, layout.node, layout.degree)
     same = np.arange(num_bins).astype(np.int32)
@@ -145,6 +108,7 @@ def encode(
         else:
             count, radius = label_any(csr, roots[i], layout.hops, layout.max_nodes, walk, balls)
         ball = layout.ball[radius]
+        # What is met twice comes before the shift that halves it, all else behind it.
         top = tally(csr, walk, count, ball, tables, histogram)
         if motifs is not None:
             if motifs.wedge.size or motifs.triangle.size:
@@ -155,7 +119,7 @@ def encode(
             histogram[b] >>= layout.shift[b]
         if motifs is not None:
             for b in range(num_bins):
-                histogram[b] = min(histogram[b], MOST)
+                histogram[b] = min(histogram[b], LARGEST_COUNT)
         if radius < layout.hops:
             histogram[layout.clipped[radius]] += 1
         if resistance is not None:
@@ -163,10 +127,18 @@ def encode(
             if values.size == 0:
                 return -1 - i
             tally_resistances(values, resistance, histogram)
-        if further is not None:
-            tally_further(csr, roots[i], walk, count, ball, further, room, histogram)
+        if others is not None:
+            if copied:
+                copy_subgraph(csr, walk, count, ball, sub)
+            if others.walk.size:
+                count_walks(sub.place[roots[i, 0]], sub.place[roots[i, 1]], count, others.walk, sub, histogram)
+            if others.colour.bins.size:
+                tally_colours(walk, count, others.colour, sub, histogram)
+            if others.cycle.size:
+                count_cycles(csr, roots[i, 0], roots[i, 1], others.cycle, search, histogram)
         for j in range(count):
             code[nodes[j]] = 0
+        # Degrees above the top one are all zero, and the bins of degrees are consecutive.
         idle = (min(layout.degree[top] + 1, num_bins), min(layout.degree[-1] + 1, num_bins))
         middle = write_row(histogram, same, idle, end, output)
         output.lengths[2 * i] = middle - end

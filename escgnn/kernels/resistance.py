@@ -10,6 +10,8 @@ On rings and fused rings this is linear in the core, at worst cubic. Only additi
 subtraction, so rounding stays far below the tolerance of the bins.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,14 @@ from escgnn.kernels import kernel
 from escgnn.kernels.graphs import Csr
 
 MAX_CORE = 4096  # nodes; two dense matrices of this size take 256 MiB a thread
+ROUNDING = 1e-6  # of a bin: exact multiples of the width are common, and rounding must not decide their bin
+
+
+class ResistanceBins(NamedTuple):
+    """Where counts of nodes by resistance go."""
+
+    bins: NDArray[np.int32]  # (2, bins a root), the last one open
+    width: float
 
 
 @kernel
@@ -174,3 +184,13 @@ def resistances(
         result[0, leaf] = result[0, parent[leaf]] + 1
         result[1, leaf] = result[1, parent[leaf]] + 1
     return result
+
+
+@kernel
+def tally_resistances(values: NDArray[np.float64], resistance: ResistanceBins, histogram: NDArray[np.uint32]) -> None:
+    """Count nodes by resistance to either root."""
+    last = resistance.bins.shape[1] - 1
+    for side in range(2):
+        for value in values[side]:
+            place = min(value / resistance.width + ROUNDING, np.float64(last))  # infinite, too, is the last bin
+            histogram[resistance.bins[side, int(place)]] += 1

@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
 
+LARGEST_COUNT = 2**31 - 1  # rows are int32; larger numbers read this
+
 
 @kernel
 def link_columns(

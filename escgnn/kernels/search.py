@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
-from escgnn.kernels.cells import Cells, describe, push, put, refine_cells, single_out, splitters
 from escgnn.kernels.graphs import Csr
 from escgnn.kernels.numbering import Book, number, open_book, sort
+from escgnn.kernels.refinement import Cells, describe, push, put, refine_cells, single_out, splitters
 
 
 @kernel

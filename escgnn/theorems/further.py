@@ -75,7 +75,7 @@ def linear_targets(fitting: int = 1500, testing: int = 500) -> Finding:
             matrix /= deviation
         square, cross = x.T @ x / len(x), x.T @ (y - y.mean(0)) / len(x)
         for word, parts in TRIED.items():
-            near = np.array([name[0] in parts for name in names])
+            near = np.array([name.part in parts for name in names])
             for sums in (1, 2):
                 used = np.flatnonzero(np.concatenate([near, near & (sums == 2)]))
                 inner = square[np.ix_(used, used)] + RIDGE * np.eye(used.size)

@@ -1,4 +1,4 @@
-"""The parts walk, cycle and colour, and several radii at once, beyond what `test_encoding` asks of every part."""
+"""The parts walk, cycle and colour, and several radii at once, beyond what `test_rooted` asks of every part."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from escgnn import graphs, wl
 from escgnn.counting import count
 from escgnn.encoding import RootedEncoding
-from escgnn.kernels.further import MASK, mix
+from escgnn.kernels.colours import COLOURS, mix
 from tests import naive
 from tests.strategies import messy_graphs
 
@@ -111,10 +111,10 @@ def all_rows(encoding, graph):
 
 def test_mixing():
     """One to one; each bit of the input changes half of the output; and the same numbers for ever."""
-    assert [mix(x) for x in (0, 1, 2, MASK)] == [naive.mix(x) for x in (0, 1, 2, MASK)]
+    assert [mix(x) for x in (0, 1, 2, COLOURS)] == [naive.mix(x) for x in (0, 1, 2, COLOURS)]
     assert (mix(1), mix(2)) == (0x270F9955A3281E93, 0x105BDFE2B68C6AF9)
     rng = np.random.default_rng(0)
-    values = [int(x) for x in rng.integers(0, MASK, 400)] + list(range(400))
+    values = [int(x) for x in rng.integers(0, COLOURS, 400)] + list(range(400))
     assert len({mix(x) for x in values}) == len({*values})
     for bit in range(62):
         flips = [mix(x) ^ mix(x ^ 1 << bit) for x in values]

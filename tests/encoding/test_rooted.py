@@ -16,7 +16,7 @@ from tests.strategies import messy_graphs, odd_shapes, relabelled
 ENCODINGS = st.builds(
     RootedEncoding,
     st.integers(1, 4) | st.lists(st.integers(1, 3), min_size=1, unique=True).map(tuple),
-    st.permutations(PARTS).flatmap(lambda parts: st.integers(1, len(PARTS)).map(lambda k: tuple(parts[:k]))),
+    st.permutations([*PARTS]).flatmap(lambda parts: st.integers(1, len(PARTS)).map(lambda k: tuple(parts[:k]))),
     subgraph=st.sampled_from(["union", "balls"]),
     max_degree=st.sampled_from([0, 2, 32]),
     resistance_width=st.sampled_from([0.3, 0.5, 1.0]),

@@ -1,0 +1,32 @@
+"""Numbers of bins, for the tables that kernels look bins up in."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.encoding.bin import Bin
+
+
+class BinNumbers:
+    """Numbers of bins by name. What has no bin goes to the spare one, behind the last."""
+
+    def __init__(self, bins: Sequence[Bin]) -> None:
+        self.bins = bins
+        self.spare = len(bins)
+        self._number = {name: b for b, name in enumerate(bins)}
+
+    def __getitem__(self, name: Bin) -> int:
+        return self._number[name]
+
+    def find(self, *name: str | int) -> int:
+        """The number of a bin, or the spare one."""
+        return self._number.get(Bin(*name), self.spare)
+
+    def nowhere(self, *shape: int) -> NDArray[np.int32]:
+        """A table that sends everything to the spare bin."""
+        return np.full(shape, self.spare, np.int32)
+
+    def of_part(self, part: str, root: str | None = None) -> list[int]:
+        """The numbers of all bins of a part, ascending, or of those that speak of one root."""
+        return [b for b, name in enumerate(self.bins) if name.part == part and root in (None, name.root)]

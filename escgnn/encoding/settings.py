@@ -1,0 +1,119 @@
+"""The options of the encoding, each with its default, its limits and one line for the command line, in this one list.
+
+The arguments of `escgnn.encoding.RootedEncoding` and of `escgnn.transforms.StructuralEncoding`, the settings of a training
+run and the options of ``escgnn encode`` are all read off `Settings`. This module loads nothing, so that help is quick.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from math import isfinite
+from numbers import Integral
+from typing import Any
+
+SUBGRAPHS = ("union", "balls")
+LONGEST_CYCLE = 8
+
+Check = Callable[[str, Any], Any]  # from an option's name and what was given to what is meant, or ValueError
+
+
+def whole(least: int, most: int | None = None) -> Check:
+    """An integer within limits."""
+    expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+
+    def check(name: str, value: Any) -> int:
+        integer = isinstance(value, Integral) and not isinstance(value, bool)
+        if not integer or value < least or (most is not None and value > most):
+            raise ValueError(f"{name}: {value!r}; expected {expected}")
+        return int(value)
+
+    return check
+
+
+def whole_or_none(least: int) -> Check:
+    """An integer that is large enough, or None."""
+    check = whole(least)
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def one_of(*choices: str) -> Check:
+    """One of some words."""
+
+    def check(name: str, value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"{name}: {value!r}; expected one of {', '.join(choices)}")
+        return str(value)
+
+    return check
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0."""
+    if not (isfinite(value) and value > 0):
+        raise ValueError(f"{name}: {value!r}; expected a number above 0")
+    return float(value)
+
+
+def yes_or_no(name: str, value: Any) -> bool:
+    """A truth value."""
+    return bool(value)
+
+
+def radii(name: str, value: Any) -> int | tuple[int, ...]:
+    """One radius, or several different ones."""
+    check = whole(1)
+    listed = isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0  # or an array
+    if isinstance(value, str) or not listed:
+        return int(check(name, value))
+    several = tuple(check(name, radius) for radius in value)
+    if not several or len({*several}) < len(several):
+        raise ValueError(f"{name}: {several!r}; expected one or more different radii")
+    return several
+
+
+def names_of_parts(name: str, value: Any) -> tuple[str, ...]:
+    """Several words; whether there are such parts is for `escgnn.encoding.parts` to say."""
+    if isinstance(value, str):
+        raise ValueError(f"{name}: {value!r} is a string; expected a sequence such as ({value!r},)")
+    return tuple(value)
+
+
+def option(default: Any, help_text: str, check: Check) -> Any:
+    """A field of `Settings`: its default, what the command line says about it, and its limits."""
+    return field(default=default, metadata={"help": help_text, "check": check})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an encoding is made of; `escgnn.encoding.RootedEncoding` explains each option at length."""
+
+    hops: int | Sequence[int] = option(2, "Radius of the rooted subgraphs, or several: 1,2,3.", radii)
+    parts: Sequence[str] = option(("degree", "node", "joint", "edge"), "Histograms, by commas.", names_of_parts)
+    _: KW_ONLY
+    subgraph: str = option("union", "union, or balls as the authors' code has it.", one_of(*SUBGRAPHS))
+    max_degree: int = option(32, "Degrees from here on share a bin.", whole(0))
+    resistance_width: float = option(0.5, "Width of a resistance bin.", positive)
+    nodes: bool = option(False, "Encode the tuples (v, v), too.", yes_or_no)
+    max_nodes: int | None = option(None, "Largest subgraph; beyond it the radius shrinks.", whole_or_none(2))
+    walk_length: int = option(6, "Edges of the longest walks of the part walk.", whole(2))
+    cycle_length: int = option(
+        LONGEST_CYCLE,
+        f"Nodes of the longest cycles of the part cycle, at most {LONGEST_CYCLE}.",
+        whole(3, LONGEST_CYCLE),
+    )
+    colour_rounds: int = option(2, "Rounds of 1-WL of the part colour.", whole(0))
+    colour_bins: int = option(64, "Number of hashed colours of the part colour.", whole(1))
+
+    def __post_init__(self) -> None:
+        for given in fields(Settings):
+            check: Check = given.metadata["check"]
+            object.__setattr__(self, given.name, check(given.name, getattr(self, given.name)))
+
+    @property
+    def radius(self) -> int:
+        """The radius, or the largest."""
+        return self.hops if isinstance(self.hops, int) else max(self.hops)
+
+    def within(self, radius: int, parts: Sequence[str], **changed: Any) -> "Settings":
+        """The same options for some of the parts at one radius."""
+        options = {given.name: getattr(self, given.name) for given in fields(Settings) if given.kw_only}
+        return Settings(radius, parts, **{**options, **changed})

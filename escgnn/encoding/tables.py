@@ -1,0 +1,103 @@
+"""All bins of an encoding at one radius, and the tables by which the compiled kernel finds them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.encoding.bin import Bin
+from escgnn.encoding.labels import Codes, edge_codes, pair_codes
+from escgnn.encoding.numbering import BinNumbers
+from escgnn.encoding.parts import PARTS
+from escgnn.encoding.parts.colours import Colour
+from escgnn.encoding.parts.cycles import Cycle
+from escgnn.encoding.parts.histograms import Degree, Edge, Joint, Node
+from escgnn.encoding.parts.motifs import MOTIFS, motif_tables
+from escgnn.encoding.parts.resistance import Resistance
+from escgnn.encoding.parts.walks import Walk
+from escgnn.encoding.settings import Settings
+from escgnn.kernels.encoding import Layout, WalksCyclesColours
+from escgnn.kernels.motifs import Motifs
+from escgnn.kernels.resistance import ResistanceBins
+
+Tables = tuple[Layout, ResistanceBins | None, Motifs | None, WalksCyclesColours | None]
+
+
+def edge_bins(settings: Settings) -> tuple[Bin, ...]:
+    """Every bin that roots which are adjacent or equal can have, part by part."""
+    return tuple(_bins(settings, edge_codes(settings.radius)))
+
+
+def pair_bins(settings: Settings) -> tuple[Bin, ...]:
+    """The same, followed by the bins that only other roots can have."""
+    return tuple(dict.fromkeys((*edge_bins(settings), *_bins(settings, pair_codes(settings.radius)))))
+
+
+def _bins(settings: Settings, codes: Codes) -> Iterator[Bin]:
+    labels = sorted(codes.values())
+    for part in settings.parts:
+        yield from PARTS[part].bins(settings, labels)
+    if settings.max_nodes is not None:
+        for radius in range(settings.radius):
+            yield Bin("clipped", radius)
+
+
+def kernel_tables(settings: Settings, codes: Codes, bins: Sequence[Bin]) -> Tables:
+    """The tables of all compiled parts; ``codes`` says what the kernel's codes mean."""
+    number = BinNumbers(bins)
+    return (
+        _layout(settings, codes, number),
+        Resistance().table(settings, number),
+        motif_tables(settings, codes, number),
+        _walks_cycles_colours(settings, codes, number),
+    )
+
+
+def _layout(settings: Settings, codes: Codes, number: BinNumbers) -> Layout:
+    counts_paths = bool(MOTIFS.keys() & {*settings.parts})
+    halved = [name.part in PARTS and PARTS[name.part].met_twice for name in number.bins]
+    return Layout(
+        hops=settings.radius,
+        max_nodes=np.iinfo(np.int64).max if settings.max_nodes is None else settings.max_nodes,
+        joint=Joint().table(codes, number),
+        node=Node().table(codes, number),
+        edge=Edge().table(codes, number),
+        ball=_balls(settings, codes),
+        degree=Degree().table(settings, number),
+        clipped=np.array([number.find("clipped", radius) for radius in range(settings.radius)], np.int32),
+        # twice the number of edges fits in 32 bits, the number of paths may not
+        shift=np.array([*halved, 0], np.int64 if counts_paths else np.uint32),
+        swap=swap_table(number),
+    )
+
+
+def _balls(settings: Settings, codes: Codes) -> NDArray[np.uint8]:
+    """By radius and code, which balls hold the node, as bits: 1 that of u, 2 that of v; an edge needs a common one."""
+    ball = np.zeros((settings.radius + 1, max(codes) + 1), np.uint8)
+    for code, (a, b) in codes.items():
+        for radius in range(settings.radius + 1):
+            ball[radius, code] = 3 if settings.subgraph == "union" else (a <= radius) + 2 * (b <= radius)
+    return ball
+
+
+def swap_table(number: BinNumbers) -> NDArray[np.int32]:
+    """Where bin b of (v, u) is found in the histogram of (u, v); what has no such bin is counted behind the spare one."""
+    apart = number.spare
+    swap = np.empty(len(number.bins), np.int32)
+    for b, name in enumerate(number.bins):
+        twin = PARTS[name.part].mirror(name) if name.part in PARTS else name
+        if twin is None:
+            apart += 1
+            swap[b] = apart
+        else:
+            swap[b] = number[twin]
+    return swap
+
+
+def _walks_cycles_colours(settings: Settings, codes: Codes, number: BinNumbers) -> WalksCyclesColours | None:
+    """One value, so that one specialisation of the kernel serves all three; None if nobody asked for any."""
+    if not {"walk", "cycle", "colour"} & {*settings.parts}:
+        return None
+    return WalksCyclesColours(
+        walk=Walk().table(number), cycle=Cycle().table(number), colour=Colour().table(settings, codes, number)
+    )
