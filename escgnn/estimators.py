@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch_geometric.data import Data
 
 from escgnn import training
-from escgnn.datasets import DatasetBundle, Feature, Split, read_smiles
-from escgnn.datasets.molecules import FEATURES, FeatureSet
+from escgnn.datasets import FEATURES, DatasetBundle, Feature, FeatureSet, Split, read_smiles
 from escgnn.disk import Rejected
 from escgnn.store import GraphStore
 from escgnn.task import Task

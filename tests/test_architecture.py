@@ -12,7 +12,8 @@ ALLOWED = {
     "disk": "",
     "task": "",
     "graphs": "kernels",
-    "files": "graphs disk",
+    "engines": "",
+    "readers": "graphs disk",
     "encoding": "kernels graphs",
     "counting": "kernels graphs",
     "transforms": "graphs encoding",
@@ -20,24 +21,24 @@ ALLOWED = {
     "decoding": "graphs encoding",
     "pictures": "graphs encoding",
     "theorems": "graphs disk encoding counting wl decoding pictures",
-    "tables": "disk files encoding counting",
+    "jobs": "graphs disk readers engines encoding counting",
     "store": "kernels graphs disk",
     "loader": "store",
-    "datasets": "graphs disk files counting task store",
+    "datasets": "graphs disk readers counting task store",
     "metrics": "task datasets",
     "layers": "",
     "models": "layers",
-    "training": "graphs disk files transforms task metrics store loader datasets layers models",
+    "training": "graphs disk readers engines jobs transforms task metrics store loader datasets layers models",
     "estimators": "disk task store datasets training",
     "tuning": "disk task datasets training",
     "records": "disk",
     "experiments": "graphs disk counting encoding wl transforms task store loader datasets models training records",
     "report": "disk records experiments",
-    "terminal": "disk records report datasets tables theorems training tuning",
-    "cli": "encoding counting tables theorems datasets training tuning experiments report terminal",
+    "terminal": "disk jobs records report datasets theorems training tuning",
+    "cli": "encoding counting jobs theorems datasets training tuning experiments report terminal",
 }
 # So that commands start quickly.
-TORCH_FREE = {"kernels", "disk", "task", "graphs", "files", "encoding", "counting", "wl", "tables", "cli"}
+TORCH_FREE = {"kernels", "disk", "task", "graphs", "engines", "readers", "encoding", "counting", "wl", "jobs", "cli"}
 
 
 def unit_of(path: Path) -> str:

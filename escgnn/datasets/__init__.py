@@ -11,16 +11,19 @@
 from escgnn.datasets.bundle import DatasetBundle, Feature, Moments, Split, Statistics
 from escgnn.datasets.inventory import FileCheck, Listing, Verification, listing, verify
 from escgnn.datasets.loading import load
-from escgnn.datasets.molecules import Molecules, read_smiles, smiles_to_graph
+from escgnn.datasets.molecules import FEATURES, FeatureSet, Molecules, parse_molecules, read_smiles, smiles_to_graph
 from escgnn.datasets.raw import DatasetError
+from escgnn.datasets.reading import from_parsed
 from escgnn.datasets.registry import BREC_CATEGORIES
 from escgnn.datasets.statistics import SizeRow, SubstructureRow, size_table, substructure_table
 
 __all__ = [
     "BREC_CATEGORIES",
+    "FEATURES",
     "DatasetBundle",
     "DatasetError",
     "Feature",
+    "FeatureSet",
     "FileCheck",
     "Listing",
     "Molecules",
@@ -30,8 +33,10 @@ __all__ = [
     "Statistics",
     "SubstructureRow",
     "Verification",
+    "from_parsed",
     "listing",
     "load",
+    "parse_molecules",
     "read_smiles",
     "size_table",
     "smiles_to_graph",

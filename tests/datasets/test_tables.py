@@ -67,7 +67,7 @@ def test_zeros_and_ones_are_classes(table):
 def test_yes_or_no_is_0_or_1(table, kind, value):
     table.write_text(f"smiles,a,b\nC,0,1\nCC,NA,0\nCCC,{value},1\n")
     message = (
-        rf"mine\.csv: line 4: a is '{value}'; {kind} needs 0 and 1: --kind multiclass takes all values for classes"
+        rf"mine\.csv: line 4: a is '{value}'; {kind} needs 0 and 1: kind='multiclass' takes all values for classes"
     )
     with pytest.raises(ValueError, match=message):
         datasets.load(table, targets=["b", "a"] if kind == "multilabel" else ["a"], kind=kind)
@@ -75,7 +75,7 @@ def test_yes_or_no_is_0_or_1(table, kind, value):
 
 def test_words_are_not_yes_or_no(table):
     table.write_text("smiles,a,b\nC,-,1\nCC,yes,0\nCCC,no,oops\n")
-    message = r"mine\.csv: line 3: a is 'yes'; binary needs 0 and 1: words are classes by themselves, without --kind"
+    message = r"mine\.csv: line 3: a is 'yes'; binary needs 0 and 1: words are classes by themselves, without a kind"
     with pytest.raises(ValueError, match=message):
         datasets.load(table, targets=["a"], kind="binary")
     bundle = datasets.load(table, targets=["b"], kind="binary")
