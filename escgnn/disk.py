@@ -2,6 +2,7 @@
 
 import csv
 import secrets
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,31 @@ def rejected(line: int, record: str, reason: str) -> Rejected:
     """The row with its text made short and printable, bytes that are no UTF-8 as escapes."""
     text = record[:81].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace").strip()
     return Rejected(line, text if len(text) <= 80 else text[:79] + "…", reason)
+
+
+@contextmanager
+def damage_named(
+    path: str | PathLike[str],
+    causes: tuple[type[Exception], ...] = (EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError),
+    told_as: type[ValueError] = ValueError,
+) -> Iterator[None]:
+    """Turns what parsers say about broken data into one error that names the file.
+
+    Args:
+        path: The file.
+        causes: What parsers raise. An `OSError` without a number is such, too; others are the system's own, such as no
+            permission, and stay as they are.
+        told_as: Kind of the error; one that is of this kind already stays as it is, if it is a kind of its own.
+    """
+    try:
+        yield
+    except Exception as error:
+        is_known = isinstance(error, (*causes, OSError))
+        is_told = told_as is not ValueError and isinstance(error, told_as)
+        is_systems = isinstance(error, OSError) and error.errno is not None
+        if not is_known or is_told or is_systems:
+            raise
+        raise told_as(f"{path} is damaged: {error}") from error
 
 
 @contextmanager
@@ -125,7 +151,7 @@ class TableWriter:
 class RejectLog:
     """Lists bad rows in a CSV beside the results: ``out.rejected.csv`` beside ``out.parquet``.
 
-    Give it to `GraphFile` as ``on_reject``. The file appears when the block ends well; without bad rows there
+    Give it to `escgnn.readers.GraphFile` as ``on_reject``. The file appears when the block ends well; without bad rows there
     is none, and one that an earlier run left is removed. A file of another kind is neither removed nor replaced.
 
     Args:

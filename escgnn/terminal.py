@@ -15,12 +15,11 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.disk import Rejected
     from escgnn.encoding import Bin
     from escgnn.experiments import statistics
+    from escgnn.jobs import Progress, Summary
     from escgnn.records import Record
     from escgnn.report import Report
-    from escgnn.tables import Progress, Summary
     from escgnn.theorems import Verdict
     from escgnn.training import Exported, FoldResult, Result
-    from escgnn.training import Summary as Predictions
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
@@ -222,7 +221,7 @@ def show_folds(result: "FoldResult", folder: "Path") -> None:
     _tell(f"written to {folder}")
 
 
-def show_predictions(summary: "Predictions") -> None:
+def show_predictions(summary: "Summary") -> None:
     """How many rows have a prediction, and the first that have none."""
     speed = summary.rows / max(summary.seconds, 1e-9)
     console.print(f"{summary.predicted:,} of {summary.rows:,} rows predicted, {speed:,.0f} rows/s", highlight=False)

@@ -73,7 +73,7 @@ def encode(
         return
     if source is None or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
-    from escgnn.tables import encode_file
+    from escgnn.jobs import encode_file
 
     with terminal.progress_bar(f"encoding {source.name}") as progress:
         summary = encode_file(source, output, encoding, smiles=smiles, strict=strict, progress=progress)
@@ -104,7 +104,7 @@ def count(
 ) -> None:
     """Count a substructure exactly in every graph of a file."""
     from escgnn.counting import read_orbit, read_pattern
-    from escgnn.tables import count_file
+    from escgnn.jobs import count_file
 
     if everything == (pattern is not None):
         raise typer.BadParameter("give either --pattern or --all")

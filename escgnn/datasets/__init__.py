@@ -13,9 +13,17 @@ from escgnn.datasets.entry import Entry, RawFile, Size, raw_files
 from escgnn.datasets.inventory import FileCheck, Listing, Verification, is_present, listing, verify
 from escgnn.datasets.isomorphism import BREC_CATEGORIES
 from escgnn.datasets.loading import defaults, entry_of, load, register
-from escgnn.datasets.molecules import FEATURES, FeatureSet, Molecules, read_smiles, smiles_to_graph
+from escgnn.datasets.molecules import FEATURES, FeatureSet, Molecules, parse_molecules, read_smiles, smiles_to_graph
 from escgnn.datasets.raw import DatasetError, Raw
-from escgnn.datasets.reading import categorical, damage_named, from_members, from_undirected, read_npz, read_numbers
+from escgnn.datasets.reading import (
+    categorical,
+    damage_named,
+    from_members,
+    from_parsed,
+    from_undirected,
+    read_npz,
+    read_numbers,
+)
 from escgnn.datasets.splits import (
     block_folds,
     labelled_split,
@@ -49,12 +57,14 @@ __all__ = [
     "defaults",
     "entry_of",
     "from_members",
+    "from_parsed",
     "from_undirected",
     "is_present",
     "labelled_split",
     "listing",
     "load",
     "numbered_split",
+    "parse_molecules",
     "random_split",
     "raw_files",
     "read_npz",

@@ -1,17 +1,18 @@
 """Molecules: SMILES into graphs with the atom and bond features of OGB or of ZINC. Needs RDKit."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.datasets.bundle import Feature
-from escgnn.datasets.reading import from_undirected
+from escgnn.datasets.reading import from_parsed
 from escgnn.disk import Rejected
 from escgnn.disk import rejected as shortened
-from escgnn.files.smiles import chemistry, parse
+from escgnn.readers import Parsed, bonds, chemistry, parse
 from escgnn.store import GraphStore
 
 FeatureSet = Literal["ogb", "zinc"]
@@ -67,7 +68,10 @@ def smiles_to_graph(smiles: str, features: FeatureSet = "ogb") -> MoleculeArrays
             not have.
         ImportError: RDKit is not installed.
     """
-    return reader(features)(smiles)
+    found = parse_molecules([smiles], features)
+    if found.reasons:
+        raise ValueError(found.reasons[0])
+    return MoleculeArrays(found.node["x"], found.edges, found.edge["edge_attr"])
 
 
 def read_smiles(texts: Iterable[str], features: FeatureSet = "ogb") -> Molecules:
@@ -77,107 +81,145 @@ def read_smiles(texts: Iterable[str], features: FeatureSet = "ogb") -> Molecules
     >>> found.rows, [(row.line, row.reason) for row in found.rejected]
     (array([0, 2]), [(2, 'not a SMILES string')])
     """
-    read = reader(features)
-    molecules, rows, rejected = [], [], []
-    for row, text in enumerate(texts):
-        try:
-            molecules.append(read(text))
-            rows.append(row)
-        except ValueError as error:
-            rejected.append(shortened(row + 1, text, str(error)))
-    return Molecules(pack(molecules, features), np.array(rows, np.int64), tuple(rejected))
+    texts = [*texts]
+    found = parse_molecules(texts, features)
+    rejected = tuple(shortened(number + 1, texts[number], reason) for number, reason in found.reasons.items())
+    return Molecules(from_parsed(found), found.good, rejected)
 
 
-def pack(molecules: Sequence[MoleculeArrays], features: FeatureSet) -> GraphStore:
-    """Molecules one after another."""
-    atoms, bonds = (len(FEATURES[features][name].sizes) for name in ("x", "edge_attr"))
-    return from_undirected(
-        [len(molecule.x) for molecule in molecules],
-        [len(molecule.edges) for molecule in molecules],
-        np.concatenate([np.empty((0, 2), np.int64), *(molecule.edges for molecule in molecules)]),
-        node={"x": np.concatenate([np.empty((0, atoms), np.int64), *(molecule.x for molecule in molecules)])},
-        edge={
-            "edge_attr": np.concatenate(
-                [np.empty((0, bonds), np.int64), *(molecule.edge_attr for molecule in molecules)]
-            )
-        },
-    )
+def parse_molecules(texts: Sequence[str], features: FeatureSet, *, scaffolds: bool = False) -> Parsed:
+    """The graphs of SMILES with the columns ``x`` and ``edge_attr``, and what is wrong with those that have none.
 
+    Args:
+        texts: The SMILES; what follows a space is taken for a name.
+        features: Which features, as `smiles_to_graph` has them.
+        scaffolds: Whether the Bemis-Murcko scaffold of each is wanted, too.
 
-def reader(features: FeatureSet) -> Callable[[str], MoleculeArrays]:
-    """The function behind `smiles_to_graph`, for many calls."""
+    Raises:
+        ValueError: There are no such features.
+        ImportError: RDKit is not installed.
+    """
     if features not in FEATURES:
         raise ValueError(f"features: {features!r}; expected one of {', '.join(map(repr, FEATURES))}")
-    Chem, rdBase = chemistry()
-
-    def kekulize(molecule: Any) -> None:
+    chemistry()  # complains if RDKit is not there, whatever the texts
+    good = []
+    sizes = []
+    ends: list[tuple[int, int]] = []
+    atom_rows: list[tuple[int, ...]] = []
+    bond_rows: list[tuple[int, ...]] = []
+    found_scaffolds = []
+    reasons = {}
+    for number, text in enumerate(texts):
         try:
-            Chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
-        except TypeError:  # before RDKit 2026 there was no canonical form to avoid
-            Chem.Kekulize(molecule, clearAromaticFlags=True)
-
-    def read(text: str) -> MoleculeArrays:
-        molecule = parse(text)
-        if features == "zinc":
-            with rdBase.BlockLogs():
-                kekulize(molecule)
-                molecule = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
-        return arrays(molecule, features)
-
-    return read
-
-
-def arrays(molecule: Any, features: FeatureSet) -> MoleculeArrays:
-    """Features of an RDKit molecule."""
-    atom_row, bond_row = (_ogb_atom, _ogb_bond) if features == "ogb" else (_zinc_atom, _zinc_bond)
-    atoms, bonds = list(molecule.GetAtoms()), list(molecule.GetBonds())
-    if not atoms:
-        raise ValueError("the molecule has no atoms")
-    ends = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds]
-    width = len(FEATURES[features]["edge_attr"].sizes)
-    return MoleculeArrays(
-        np.array([atom_row(atom) for atom in atoms], np.int64),
-        np.array(ends, np.int64).reshape(-1, 2),
-        np.array([bond_row(bond) for bond in bonds], np.int64).reshape(-1, width),
+            molecule = parse(text)
+            scaffold = scaffold_of(molecule) if scaffolds else ""
+            atoms, its_bonds, its_ends = _ogb_rows(molecule) if features == "ogb" else _zinc_rows(molecule)
+        except ValueError as error:
+            reasons[number] = str(error)
+            continue
+        good.append(number)
+        sizes.append((len(atoms), len(its_bonds)))
+        ends += its_ends
+        atom_rows += atoms
+        bond_rows += its_bonds
+        found_scaffolds.append(scaffold)
+    num_nodes, num_edges = np.array(sizes, np.int64).reshape(-1, 2).T
+    widths = {name: len(feature.sizes) for name, feature in FEATURES[features].items()}
+    return Parsed(
+        good=np.array(good, np.int64),
+        num_nodes=num_nodes,
+        num_edges=num_edges,
+        edges=np.array(ends, np.int64).reshape(-1, 2),
+        reasons=reasons,
+        node={"x": np.array(atom_rows, np.int64).reshape(-1, widths["x"])},
+        edge={"edge_attr": np.array(bond_rows, np.int64).reshape(-1, widths["edge_attr"])},
+        scaffolds=found_scaffolds if scaffolds else (),
     )
 
 
-def _place(value: Any, choices: Sequence[Any], other: int) -> int:
-    """Where a value stands among the known ones, else the number for all others."""
-    return choices.index(value) if value in choices else other
+def scaffold_of(molecule: Any) -> str:
+    """The SMILES of a molecule's Bemis-Murcko scaffold, empty if it has no ring."""
+    from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
+
+    scaffold: str = MurckoScaffoldSmiles(mol=molecule, includeChirality=False)  # type: ignore[no-untyped-call]
+    return scaffold
 
 
-def _ogb_atom(atom: Any) -> tuple[int, ...]:
+AtomRows = list[tuple[int, ...]]
+BondRows = list[tuple[int, ...]]
+Ends = list[tuple[int, int]]
+
+
+def _ogb_rows(molecule: Any) -> tuple[AtomRows, BondRows, Ends]:
+    """Features of atoms and of bonds as OGB has them, and the bonds."""
+    places = _ogb_places()
+    atoms = [_ogb_atom(atom, places) for atom in molecule.GetAtoms()]
+    return atoms, [_ogb_bond(bond, places) for bond in molecule.GetBonds()], bonds(molecule)
+
+
+@cache
+def _ogb_places() -> dict[str, dict[Any, int]]:
+    """Where each of RDKit's values stands among those that OGB knows."""
+    Chem, _ = chemistry()
+    return {
+        "chirality": {getattr(Chem.ChiralType, name): place for place, name in enumerate(CHIRALITY)},
+        "hybridization": {getattr(Chem.HybridizationType, name): place for place, name in enumerate(HYBRIDIZATION)},
+        "bond": {getattr(Chem.BondType, name): place for place, name in enumerate(BOND_TYPE)},
+        "stereo": {getattr(Chem.BondStereo, name): place for place, name in enumerate(STEREO)},
+    }
+
+
+def _ogb_atom(atom: Any, places: dict[str, dict[Any, int]]) -> tuple[int, ...]:
+    element = atom.GetAtomicNum()
+    charge = atom.GetFormalCharge()
     return (
-        _place(atom.GetAtomicNum(), range(1, 119), 118),
-        _place(str(atom.GetChiralTag()), CHIRALITY, 4),
-        _place(atom.GetTotalDegree(), range(11), 11),
-        _place(atom.GetFormalCharge(), range(-5, 6), 11),
-        _place(atom.GetTotalNumHs(), range(9), 9),
-        _place(atom.GetNumRadicalElectrons(), range(5), 5),
-        _place(str(atom.GetHybridization()), HYBRIDIZATION, 5),
+        element - 1 if 1 <= element <= 118 else 118,
+        places["chirality"].get(atom.GetChiralTag(), 4),
+        min(atom.GetTotalDegree(), 11),
+        charge + 5 if -5 <= charge <= 5 else 11,
+        min(atom.GetTotalNumHs(), 9),
+        min(atom.GetNumRadicalElectrons(), 5),
+        places["hybridization"].get(atom.GetHybridization(), 5),
         int(atom.GetIsAromatic()),
         int(atom.IsInRing()),
     )
 
 
-def _ogb_bond(bond: Any) -> tuple[int, ...]:
+def _ogb_bond(bond: Any, places: dict[str, dict[Any, int]]) -> tuple[int, ...]:
     return (
-        _place(str(bond.GetBondType()), BOND_TYPE, 4),
-        _place(str(bond.GetStereo()), STEREO, 5),
+        places["bond"].get(bond.GetBondType(), 4),
+        places["stereo"].get(bond.GetStereo(), 5),
         int(bond.GetIsConjugated()),
     )
 
 
+def _zinc_rows(molecule: Any) -> tuple[AtomRows, BondRows, Ends]:
+    """Types of atoms and of bonds as ZINC has them, and the bonds: of a Kekule form, in the order of its SMILES."""
+    Chem, rdBase = chemistry()
+    with rdBase.BlockLogs():
+        _kekulize(Chem, molecule)
+        plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
+    atoms = [_zinc_atom(atom) for atom in plain.GetAtoms()]
+    kinds = ("NONE", *BOND_TYPE[:3])
+    types = [str(bond.GetBondType()) for bond in plain.GetBonds()]
+    return atoms, [(kinds.index(kind) if kind in kinds else 0,) for kind in types], bonds(plain)
+
+
+def _kekulize(Chem: Any, molecule: Any) -> None:
+    try:
+        Chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
+    except TypeError:  # before RDKit 2026 there was no canonical form to avoid
+        Chem.Kekulize(molecule, clearAromaticFlags=True)
+
+
 def _zinc_atom(atom: Any) -> tuple[int, ...]:
-    charge, hydrogens = atom.GetFormalCharge(), atom.GetNumExplicitHs()
-    key = " ".join(
-        [atom.GetSymbol()] + [f"H{hydrogens}"] * bool(hydrogens) + ["+" if charge > 0 else "-"] * abs(charge)
-    )
+    charge = atom.GetFormalCharge()
+    hydrogens = atom.GetNumExplicitHs()
+    words = [atom.GetSymbol()]
+    if hydrogens:
+        words.append(f"H{hydrogens}")
+    words += ["+" if charge > 0 else "-"] * abs(charge)
+    key = " ".join(words)
     if key not in ZINC_ATOM:
         raise ValueError(f"ZINC has no atom type for {key!r}")
     return (ZINC_ATOM[key],)
-
-
-def _zinc_bond(bond: Any) -> tuple[int, ...]:
-    return (_place(str(bond.GetBondType()), ("NONE", *BOND_TYPE[:3]), 0),)

@@ -18,7 +18,7 @@ from escgnn.datasets.molecules import BOND_TYPE
 from escgnn.datasets.raw import Raw
 from escgnn.datasets.reading import categorical, damage_named, from_undirected, read_npz
 from escgnn.datasets.splits import random_split
-from escgnn.files.smiles import chemistry
+from escgnn.readers import chemistry
 from escgnn.task import Task
 
 Energies = Literal["total", "atomisation"]

@@ -1,8 +1,8 @@
 """Raw files into arrays, and arrays into graphs; whatever is wrong with a file is told with its name."""
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,16 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import ArrayLike, NDArray
 
+from escgnn import disk
 from escgnn.datasets.raw import DatasetError
+from escgnn.readers import Parsed
 from escgnn.store import GraphStore
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
-@contextmanager
-def damage_named(path: Path) -> Iterator[None]:
-    """Turns whatever a parser says about broken data into an error that names the file."""
-    try:
-        yield
-    except Exception as error:
-        told = isinstance(error, DatasetError)
-        if told or (isinstance(error, OSError) and error.errno is not None):  # the system's own, such as no permission
-            raise
-        raise DatasetError(f"{path} is damaged: {error}") from error
+# whatever a parser of a benchmark raises means that its file is damaged
+damage_named = partial(disk.damage_named, causes=(Exception,), told_as=DatasetError)
 
 
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
@@ -80,3 +74,8 @@ def from_members(members: Sequence[tuple[int, NDArray[np.int64]]]) -> GraphStore
     sizes = [num_nodes for num_nodes, _ in members]
     edges = [pairs for _, pairs in members]
     return from_undirected(sizes, [len(pairs) for pairs in edges], np.concatenate([np.empty((0, 2), np.int64), *edges]))
+
+
+def from_parsed(graphs: Parsed) -> GraphStore:
+    """The graphs that were read from texts, with their columns."""
+    return from_undirected(graphs.num_nodes, graphs.num_edges, graphs.edges, node=graphs.node, edge=graphs.edge)

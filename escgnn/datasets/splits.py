@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from escgnn.datasets.bundle import Index, Split
-from escgnn.files.smiles import parse
+from escgnn.datasets.molecules import scaffold_of
+from escgnn.readers import parse
 
 FRACTIONS = (0.8, 0.1, 0.1)
 SUBSETS = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2}  # as people call them
@@ -78,22 +79,24 @@ def block_folds(size: int, count: int) -> tuple[Split, ...]:
 
 
 def scaffold_split(smiles: Sequence[str], fractions: Sequence[float] = FRACTIONS) -> Split:
-    """Molecules with the same Bemis-Murcko scaffold stay together; no seed, no chance.
+    """Molecules with the same Bemis-Murcko scaffold stay together; see `grouped_split`."""
+    return grouped_split([scaffold_of(parse(text)) for text in smiles], fractions)
 
-    Groups are ordered by size, the largest first, and equal ones by their first molecule. Each goes to training if it
-    fits there whole, else to validation if it fits, else to the test molecules. Molecules without a ring are one group.
+
+def grouped_split(groups: Sequence[str], fractions: Sequence[float] = FRACTIONS) -> Split:
+    """Graphs of the same group, such as molecules with the same scaffold, stay together; no seed, no chance.
+
+    Groups are ordered by size, the largest first, and equal ones by their first member. Each goes to training if it
+    fits there whole, else to validation if it fits, else to the test graphs. Molecules without a ring are one group.
     """
-    from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
-
-    groups = defaultdict(list)
-    for row, text in enumerate(smiles):
-        scaffold = MurckoScaffoldSmiles(mol=parse(text), includeChirality=False)  # type: ignore[no-untyped-call]
-        groups[scaffold].append(row)
-    room = [int(fraction * len(smiles) + 1e-9) for fraction in fractions[:2]] + [len(smiles)]
+    members = defaultdict(list)
+    for row, group in enumerate(groups):
+        members[group].append(row)
+    room = [int(fraction * len(groups) + 1e-9) for fraction in fractions[:2]] + [len(groups)]
     subsets: list[list[int]] = [[], [], []]
-    for group in sorted(groups.values(), key=len, reverse=True):  # stable, so that ties keep the first molecule's order
-        home = next(i for i in range(3) if len(subsets[i]) + len(group) <= room[i])
-        subsets[home] += group
+    for rows in sorted(members.values(), key=len, reverse=True):  # stable, so that ties keep the first member's order
+        home = next(i for i in range(3) if len(subsets[i]) + len(rows) <= room[i])
+        subsets[home] += rows
     return Split(*(np.array(sorted(subset), np.int64) for subset in subsets))
 
 

@@ -56,7 +56,7 @@ def counting_random(raw: Raw, *, count: int = 5000, seed: int = 0, doubled_cliqu
         raise ValueError(f"count: {count}; expected at least 1")
     view = random_graphs(count, seed)
     sizes = np.diff(view.ptr)
-    owner = np.searchsorted(view.ptr, view.edge_index[0], side="right") - 1
+    owner = view.owner(view.edge_index[0])
     graphs = GraphStore(sizes, np.bincount(owner, minlength=count), view.edge_index - view.ptr[owner])
     return _with_targets(raw, graphs, random_split(count, FRACTIONS, seed), doubled_cliques)
 

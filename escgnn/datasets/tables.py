@@ -4,25 +4,25 @@ import hashlib
 import importlib.metadata
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.datasets.bundle import DatasetBundle, Feature, Split
 from escgnn.datasets.cache import cached
-from escgnn.datasets.molecules import FEATURES, FeatureSet, pack, reader
-from escgnn.datasets.raw import DatasetError, digest
-from escgnn.datasets.reading import from_members
+from escgnn.datasets.molecules import FEATURES, FeatureSet, parse_molecules
+from escgnn.datasets.raw import DatasetError
+from escgnn.datasets.reading import from_members, from_parsed
 from escgnn.datasets.sheets import Sheet, read_sheet
-from escgnn.datasets.splits import FRACTIONS, labelled_split, random_split, scaffold_split
+from escgnn.datasets.splits import FRACTIONS, grouped_split, labelled_split, random_split
 from escgnn.disk import Rejected
 from escgnn.disk import rejected as shortened
-from escgnn.files import GraphFile
-from escgnn.files.sources import TextSource, extension
+from escgnn.readers import GraphFile, Parse, find_column, parse_graph6
 from escgnn.store import GraphStore
 from escgnn.task import Direction, Kind, Task
 
@@ -81,21 +81,35 @@ class TableOptions:
             raise ValueError(f"fractions: {self.fractions}; expected three that add up to 1")
 
 
-class Member(NamedTuple):
-    """One graph: what the labels call it, where it stands in its file, and its arrays."""
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """The graphs of a file.
 
-    id: str
-    line: int
-    text: str
-    graph: Any
+    Attributes:
+        store: The graphs.
+        ids: What labels call each.
+        lines: Where each stands in the file, from 1; 0 for the graphs of an edge list, which have many lines.
+        texts: What reports call each.
+        features: What is known of nodes and edges.
+        scaffolds: Of molecules, if the split needs them.
+    """
+
+    store: GraphStore
+    ids: list[str]
+    lines: list[int]
+    texts: list[str]
+    features: Mapping[str, Feature]
+    scaffolds: list[str]
 
 
 def load_table(path: Path, options: TableOptions) -> DatasetBundle:
     """Graphs and targets from a user's files; rows that cannot be used are listed in ``rejected``, with reasons.
 
+    Every file is read once: its bytes are hashed, to find out whether the cache has what they give, and parsed if not.
+
     Args:
         path: A table (.csv, .tsv, .parquet) with a column of SMILES, lines of SMILES (.smi), or graphs as graph6 lines or
-            edge list: whatever `escgnn.files.GraphFile` reads.
+            edge list: whatever `escgnn.readers.GraphFile` reads.
         options: The rest.
 
     Raises:
@@ -103,93 +117,99 @@ def load_table(path: Path, options: TableOptions) -> DatasetBundle:
         OSError: A file cannot be opened.
     """
     others = (options.labels, options.split.partition("file:")[2])
-    digests = [digest(file) for file in (path, *(Path(other) for other in others if other))]
-    sha256 = hashlib.sha256(" ".join(digests).encode()).hexdigest()
+    files = [path, *(Path(other) for other in others if other)]
+    contents = {file: file.read_bytes() for file in dict.fromkeys(files)}
+    digests = {file: hashlib.sha256(content).hexdigest() for file, content in contents.items()}
+    sha256 = hashlib.sha256(" ".join(digests[file] for file in files).encode()).hexdigest()
     settings = {**asdict(options), "file": path.name, "rdkit": _rdkit_version(), "parser": PARSER}
-    return cached(sha256, settings, path.name.split(".")[0], lambda: _build(path, options, sha256))
+    return cached(sha256, settings, path.name.split(".")[0], lambda: _build(path, contents, options, sha256))
 
 
-def _build(path: Path, options: TableOptions, sha256: str) -> DatasetBundle:
+def _build(path: Path, contents: Mapping[Path, bytes], options: TableOptions, sha256: str) -> DatasetBundle:
     rejected: list[Rejected] = []
-    members, is_molecule = _read_members(path, options, rejected)
-    if not members and not rejected:
-        raise DatasetError(f"{path} has no rows")
+    file = GraphFile(path, smiles=options.smiles, content=contents[path], on_reject=rejected.append)
+    has_cells = file.is_table and file.format == "smiles"
+    if not has_cells and not options.labels:
+        raise ValueError(f'labels: {path} holds graphs and no targets; give a table with them as labels="..."')
     column = options.split.partition("column:")[2]
-    wanted = [*options.targets, *([column] if column else [])]
+    wanted = [*dict.fromkeys([*options.targets, *([column] if column else [])])]
+    sheet = Sheet(path, file.source.unit, () if options.labels else wanted)
+    graphs = _edge_list(file) if file.format == "edges" else _texts(file, sheet, options, rejected)
+    if not graphs.ids and not rejected:
+        raise DatasetError(f"{path} has no rows")
     if options.labels:
-        sheet = read_sheet(Path(options.labels), ["graph", *wanted])
+        sheet = read_sheet(Path(options.labels), ["graph", *wanted], contents[Path(options.labels)])
         answers = {name: row for row, name in enumerate(sheet.cells["graph"])}
         if len(answers) < len(sheet.cells["graph"]):
             twice = Counter(sheet.cells["graph"]).most_common(1)[0][0]
             raise ValueError(f"labels: {options.labels} has several rows for graph {twice}")
     else:
-        sheet = read_sheet(path, wanted)
         answers = {str(record): row for row, record in enumerate(sheet.records)}
     y, task, problems = _read_targets(sheet, options)
     kept = []
-    for member in members:
-        row = answers.get(member.id)
+    for number, name in enumerate(graphs.ids):
+        row = answers.get(name)
         reason = "it has no row in the table of labels" if row is None else problems.get(row)
         if reason:
-            rejected.append(shortened(member.line, member.text, reason))
+            rejected.append(shortened(graphs.lines[number], graphs.texts[number], reason))
         else:
-            kept.append(member)
+            kept.append(number)
     if not kept:
         reason, count = Counter(row.reason for row in rejected).most_common(1)[0]
         raise DatasetError(f"{path}: no graph can be used; {len(rejected)} rows are bad, {count} of them: {reason}")
-    rows = [answers[member.id] for member in kept]
-    graphs, features = _pack(kept, options.features if is_molecule else None)
+    rows = [answers[graphs.ids[number]] for number in kept]
+    split = _labelled(sheet, column, rows) if column else _split(graphs, kept, options, contents)
     return DatasetBundle(
         path.name,
-        graphs.with_fields(graph={"y": y[rows]}),
+        graphs.store[kept].with_fields(graph={"y": y[rows]}),
         task,
-        features,
-        _labelled(sheet, column, rows) if column else _split(kept, options, is_molecule),
+        graphs.features,
+        split,
         rejected=tuple(sorted(rejected, key=lambda row: row.line)),
         source=str(path),
         sha256=sha256,
     )
 
 
-def _read_members(path: Path, options: TableOptions, rejected: list[Rejected]) -> tuple[list[Member], bool]:
-    """The graphs of the file, and whether they are molecules."""
-    file = GraphFile(path, smiles=options.smiles, on_reject=rejected.append)
-    is_table = extension(path) in (".csv", ".tsv", ".parquet") and file.format == "smiles"
-    if not is_table and not options.labels:
-        raise ValueError(f'labels: {path} holds graphs and no targets; give a table with them as labels="..."')
-    if is_table:
-        sheet = read_sheet(path, [options.smiles or "smiles"])
-        rejected += sheet.rejected
-        (column,) = sheet.cells.values()
-        return [*_molecules(zip(sheet.records, sheet.lines, column, strict=True), options.features, rejected)], True
-    if file.format == "smiles":
-        lines = enumerate(TextSource(path).records())
-        rows = ((record, row.line, row.cells[0].split()[0]) for record, row in lines)  # a name may follow
-        return [*_molecules(rows, options.features, rejected)], True
-    members: list[Member] = []
+def _texts(file: GraphFile, sheet: Sheet, options: TableOptions, rejected: list[Rejected]) -> Graphs:
+    """The graphs of a file with a graph in every row; the cells that are wanted go into the sheet on the way."""
+    is_molecule = file.format == "smiles"
+    parse: Parse = parse_graph6
+    if is_molecule:
+        parse = partial(parse_molecules, features=options.features, scaffolds=options.split == "scaffold")
+    stores = [from_parsed(parse([]))]
+    features = FEATURES[options.features] if is_molecule else {}
+    found = Graphs(stores[0], [], [], [], features, [])
+    unread: list[Rejected] = []
+    keep = [find_column(file.source, name) for name in sheet.columns]
+    for rows in file.rows(keep):
+        sheet.add(rows)
+        graphs = parse(rows.texts)
+        stores.append(from_parsed(graphs))
+        found.scaffolds.extend(graphs.scaffolds)
+        for number in graphs.good.tolist():
+            name = str(rows.first + number)
+            found.ids.append(name)
+            found.lines.append(rows.lines[number])
+            found.texts.append(rows.texts[number] if is_molecule else f"graph {name}")
+        for number, reason in graphs.reasons.items():
+            if number not in rows.trouble:
+                text = rows.texts[number] if is_molecule else rows.records[number]
+                unread.append(shortened(rows.lines[number], text, reason))
+    rejected += sheet.rejected
+    rejected += unread
+    return replace(found, store=GraphStore.concatenate(stores))
+
+
+def _edge_list(file: GraphFile) -> Graphs:
+    """The graphs of an edge list."""
+    stores = [from_members([])]
+    ids: list[str] = []
     for chunk in file:
-        ptr, edges = chunk.graphs.ptr, chunk.graphs.edges
-        cuts = np.searchsorted(edges[:, 0], ptr)
-        for i, name in enumerate(map(str, chunk.ids.to_pylist())):
-            graph = int(ptr[i + 1] - ptr[i]), edges[cuts[i] : cuts[i + 1]] - ptr[i]
-            members.append(Member(name, len(members) + 1, f"graph {name}", graph))
-    return members, False
-
-
-def _molecules(
-    rows: Iterable[tuple[int, int, str]], features: FeatureSet, rejected: list[Rejected]
-) -> Iterator[Member]:
-    read = reader(features)
-    for record, line, smiles in rows:
-        try:
-            yield Member(str(record), line, smiles, read(smiles))
-        except ValueError as error:
-            rejected.append(shortened(line, smiles, str(error)))
-
-
-def _pack(members: list[Member], features: FeatureSet | None) -> tuple[GraphStore, dict[str, Feature]]:
-    graphs = [member.graph for member in members]
-    return (pack(graphs, features), FEATURES[features]) if features else (from_members(graphs), {})
+        stores.append(GraphStore.from_view(chunk.graphs))
+        ids += map(str, chunk.ids.to_pylist())
+    texts = [f"graph {name}" for name in ids]
+    return Graphs(GraphStore.concatenate(stores), ids, [0] * len(ids), texts, {}, [])
 
 
 def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
@@ -233,10 +253,10 @@ def _check_yes_or_no(sheet: Sheet, kind: Kind, columns: Mapping[str, NDArray[np.
     for name, values in columns.items():
         known = np.flatnonzero(~np.isnan(values))
         wrong = known[~np.isin(values[known], (0, 1))]
-        advice = "--kind multiclass takes all values for classes, and --kind regression for numbers"
+        advice = "kind='multiclass' takes all values for classes, and kind='regression' for numbers"
         if not known.size:
             wrong = np.flatnonzero([cell.lower() not in UNKNOWN for cell in sheet.cells[name]])
-            advice = "words are classes by themselves, without --kind"
+            advice = "words are classes by themselves, without a kind"
         if wrong.size:
             raise DatasetError(f"{sheet.quote(name, int(wrong[0]))}; {kind} needs 0 and 1: {advice}")
 
@@ -263,16 +283,18 @@ def _natural(name: str) -> tuple[float, str]:
     return number if math.isfinite(number) else math.inf, name
 
 
-def _split(members: list[Member], options: TableOptions, is_molecule: bool) -> Split:
+def _split(graphs: Graphs, kept: list[int], options: TableOptions, contents: Mapping[Path, bytes]) -> Split:
+    """The split of the graphs that are kept, unless a column says it."""
     if options.split == "random":
-        return random_split(len(members), options.fractions, options.seed)
+        return random_split(len(kept), options.fractions, options.seed)
     if options.split == "scaffold":
-        if not is_molecule:
+        if not graphs.features:
             raise ValueError("split: scaffolds are of molecules; these graphs are not read from SMILES")
-        return scaffold_split([member.text for member in members], options.fractions)
-    sheet = read_sheet(Path(options.split.removeprefix("file:")), ["graph", "split"])
+        return grouped_split([graphs.scaffolds[number] for number in kept], options.fractions)
+    path = Path(options.split.removeprefix("file:"))
+    sheet = read_sheet(path, ["graph", "split"], contents[path])
     rows = {name: row for row, name in enumerate(sheet.cells["graph"])}
-    return _labelled(sheet, "split", [rows.get(member.id, -1) for member in members])
+    return _labelled(sheet, "split", [rows.get(graphs.ids[number], -1) for number in kept])
 
 
 def _labelled(sheet: Sheet, column: str, rows: Sequence[int]) -> Split:

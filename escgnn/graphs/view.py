@@ -63,9 +63,13 @@ class Graph:
         """Whether u and v are adjacent."""
         return v in self.neighbours(u)
 
+    def owner(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which of the graphs side by side each of these nodes belongs to, by number."""
+        return np.searchsorted(self.ptr, nodes, side="right") - 1
+
     def split(self) -> list["Graph"]:
         """The graphs that stand side by side, one by one, columns in the same order."""
-        home = np.searchsorted(self.ptr, self.edge_index[0], side="right") - 1
+        home = self.owner(self.edge_index[0])
         order = np.argsort(home, kind="stable")
         bounds = np.searchsorted(home[order], np.arange(self.num_graphs + 1))
         return [

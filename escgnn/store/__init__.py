@@ -240,7 +240,7 @@ class GraphStore(Dataset[Any]):
     def from_view(cls, graphs: Graph) -> "GraphStore":
         """Graphs side by side, both directions of every edge; loops and repeats leave no trace."""
         sizes = np.diff(graphs.ptr)
-        owner = np.searchsorted(graphs.ptr, graphs.edges[:, 0], side="right") - 1
+        owner = graphs.owner(graphs.edges[:, 0])
         pairs = graphs.edges - graphs.ptr[owner, None]
         columns = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2).T
         return cls(sizes, 2 * np.bincount(owner, minlength=sizes.size), columns)

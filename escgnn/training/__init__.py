@@ -10,20 +10,22 @@ training.predict_file(run, "molecules.csv", "predicted.csv")
 ```
 """
 
+from escgnn.jobs import Summary
 from escgnn.training.config import EncodingConfig, ModelConfig, TrainConfig, read_config
 from escgnn.training.exporting import Exported, export
 from escgnn.training.fitting import fit, fit_folds
+from escgnn.training.job import Predict, predict_file
 from escgnn.training.prediction import evaluate, predict
 from escgnn.training.results import FoldResult, Result, read_result
 from escgnn.training.runs import Run, load_run
 from escgnn.training.skipping import formulas
-from escgnn.training.tables import Summary, predict_file
 
 __all__ = [
     "EncodingConfig",
     "Exported",
     "FoldResult",
     "ModelConfig",
+    "Predict",
     "Result",
     "Run",
     "Summary",

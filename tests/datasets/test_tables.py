@@ -1,12 +1,16 @@
 import gzip
+import hashlib
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 from escgnn import datasets
+from escgnn.datasets import tables
 from escgnn.datasets.molecules import OGB_FEATURES, ZINC_FEATURES
 
 TABLE = """name,SMILES,logS,active,part,kind
@@ -67,7 +71,7 @@ def test_zeros_and_ones_are_classes(table):
 def test_yes_or_no_is_0_or_1(table, kind, value):
     table.write_text(f"smiles,a,b\nC,0,1\nCC,NA,0\nCCC,{value},1\n")
     message = (
-        rf"mine\.csv: line 4: a is '{value}'; {kind} needs 0 and 1: --kind multiclass takes all values for classes"
+        rf"mine\.csv: line 4: a is '{value}'; {kind} needs 0 and 1: kind='multiclass' takes all values for classes"
     )
     with pytest.raises(ValueError, match=message):
         datasets.load(table, targets=["b", "a"] if kind == "multilabel" else ["a"], kind=kind)
@@ -75,7 +79,7 @@ def test_yes_or_no_is_0_or_1(table, kind, value):
 
 def test_words_are_not_yes_or_no(table):
     table.write_text("smiles,a,b\nC,-,1\nCC,yes,0\nCCC,no,oops\n")
-    message = r"mine\.csv: line 3: a is 'yes'; binary needs 0 and 1: words are classes by themselves, without --kind"
+    message = r"mine\.csv: line 3: a is 'yes'; binary needs 0 and 1: words are classes by themselves, without a kind"
     with pytest.raises(ValueError, match=message):
         datasets.load(table, targets=["a"], kind="binary")
     bundle = datasets.load(table, targets=["b"], kind="binary")
@@ -305,3 +309,65 @@ def test_a_damaged_table_is_told(tmp_path):
     (tmp_path / "mine.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(ValueError, match=r"mine\.parquet is damaged"):
         datasets.load(tmp_path / "mine.parquet", targets=["logS"])
+
+
+OPENED: list[str] = []
+HOOKED: list[bool] = []  # once for all, as a hook cannot be removed
+
+
+@pytest.fixture
+def opened():
+    """The files that this process opens, by name; a hook sees them all, whoever opens them in Python."""
+    if not HOOKED:
+        HOOKED.append(True)
+        sys.addaudithook(lambda event, arguments: OPENED.append(str(arguments[0])) if event == "open" else None)
+    OPENED.clear()
+    return OPENED
+
+
+@pytest.mark.parametrize("split", ["random", "scaffold", "column:part"])
+def test_a_table_is_read_once_and_so_is_every_molecule(table, tmp_path, monkeypatch, opened, split):
+    """Digest and parsing share one pass; targets, split and scaffolds are taken on the way."""
+    from rdkit import Chem
+
+    parsed = []
+    original = Chem.MolFromSmiles
+
+    def counted(smiles, **options):
+        parsed.append(smiles)
+        return original(smiles, **options)
+
+    monkeypatch.setattr(Chem, "MolFromSmiles", counted)
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    first = datasets.load(table, targets=["active"], split=split)
+    assert opened.count(str(table)) == 1
+    assert sorted(parsed) == sorted(["CCO", "c1ccccc1", "C1CC", "C1CC", "C", "CC", "O"])  # twice to tell what is wrong
+    again = datasets.load(table, targets=["active"], split=split)
+    assert opened.count(str(table)) == 2 and len(parsed) == 7, "the second time it is only hashed"
+    assert torch.equal(first.graphs.column("x"), again.graphs.column("x"))
+
+
+def test_labels_and_split_are_read_once(table, tmp_path, monkeypatch, opened):
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "both.csv").write_text("graph,y,split\n0,1.5,train\n1,2.5,test\n")
+    both = str(tmp_path / "both.csv")
+    opened.clear()
+    bundle = datasets.load(table, targets=["y"], labels=both, split=f"file:{both}")
+    assert [opened.count(str(path)) for path in (table, both)] == [1, 1]
+    assert bundle.graphs.column("y")[:, 0].tolist() == [1.5, 2.5]
+
+
+def test_a_cache_of_earlier_versions_is_still_good(table, tmp_path, monkeypatch):
+    """What is hashed, and how, has not changed since the first release; the folder's name shows."""
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path))
+    monkeypatch.setattr(tables, "_rdkit_version", lambda: "2025.1")
+    bundle = datasets.load(table, targets=["logS"])
+    assert bundle.sha256 == hashlib.sha256(hashlib.sha256(TABLE.encode()).hexdigest().encode()).hexdigest()
+    assert [path.name for path in (tmp_path / "parsed").glob("mine-*[!k]")] == ["mine-57093783af1f3308"]
+
+
+def test_lines_of_graph6_that_cannot_be_used_are_named(tmp_path):
+    (tmp_path / "graphs.g6").write_text("not a graph\n\nBw\nCl\n")
+    (tmp_path / "labels.csv").write_text("graph,y\n1,1\n")
+    bundle = datasets.load(tmp_path / "graphs.g6", targets=["y"], labels=str(tmp_path / "labels.csv"))
+    assert [row.line for row in bundle.rejected] == [1, 4]

@@ -1,7 +1,7 @@
 """A file read into plain values, for comparing."""
 
 from escgnn.disk import Rejected
-from escgnn.files import GraphFile
+from escgnn.readers import GraphFile
 
 
 def read(path, **options):

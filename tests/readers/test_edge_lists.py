@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from escgnn.files import GraphFile, edge_lists, sources
-from tests.files.reader import read
+from escgnn.readers import GraphFile, edge_lists, sources
+from tests.readers.reader import read
 
 HEADER = "graph,source,target\n"
 
@@ -145,7 +145,7 @@ def test_other_columns_and_other_orders(tmp_path):
 )
 def test_missing_columns_are_named(tmp_path, header, found):
     path = write(tmp_path / "edges.csv", header + "\n")
-    message = rf"edges\.csv has no column 'smiles'; its columns are {found}; name the column with --smiles, or those"
+    message = rf"edges\.csv has no column 'smiles'; its columns are {found}; name the column as smiles=\.\.\., or those"
     with pytest.raises(ValueError, match=message):
         GraphFile(path)
 

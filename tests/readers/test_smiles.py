@@ -4,9 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from escgnn.files import GraphFile
-from escgnn.files.smiles import parse
-from tests.files.reader import read
+from escgnn.readers import GraphFile, parse
+from tests.readers.reader import read
 
 VALENCE = "Explicit valence for atom # 1 C, 6, is greater than permitted"
 SYNTAX = "not a SMILES string"
@@ -49,11 +48,17 @@ def test_letters_outside_ascii_are_no_smiles(tmp_path):
     assert rejects == [(1, "not a SMILES string: it has letters outside ASCII")]
 
 
-def test_only_heavy_atoms_are_nodes(tmp_path):
+def test_the_atoms_that_rdkit_keeps_are_nodes(tmp_path):
+    """Hydrogen leaves a node only as an isotope, as it does for a network."""
     path = tmp_path / "molecules.txt"
-    path.write_text("[2H]OC([H])C\n*C\n[H][H]\n[CH4]\n")
+    path.write_text("[2H]OC([H])C\n*C\n[H][H]\n[CH4]\n[2H]C\n")
     graphs, rejects = read(path)
-    assert graphs == [(0, [1, 2, 3], [[1, 2], [2, 3]]), (1, [0, 1], [[0, 1]]), (3, [0], [])]
+    assert graphs == [
+        (0, [0, 1, 2, 3], [[0, 1], [1, 2], [2, 3]]),
+        (1, [0, 1], [[0, 1]]),
+        (3, [0], []),
+        (4, [0, 1], [[0, 1]]),
+    ]
     assert rejects == [(3, "the molecule has no heavy atoms")]
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from escgnn.disk import Rejected
-from escgnn.files import GraphFile
-from tests.files.reader import read
+from escgnn.readers import GraphFile
+from tests.readers.reader import read
 
 
 @st.composite

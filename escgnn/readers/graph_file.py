@@ -1,6 +1,6 @@
 """Graph files read in a stream: graph6, SMILES and edge lists."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.disk import Rejected, rejected
-from escgnn.files.chunks import Chunk, Member, pack
-from escgnn.files.edge_lists import COLUMNS, edge_chunks, parquet_rows, text_rows
-from escgnn.files.smiles import chemistry, heavy_atoms
-from escgnn.files.sources import DELIMITERS, ParquetSource, TextSource, extension, find_column
-from escgnn.graphs.graph6 import decode
+from escgnn.readers.chunks import Chunk, pack
+from escgnn.readers.edge_lists import COLUMNS, edge_chunks, parquet_rows, text_rows
+from escgnn.readers.parsed import Parse, Parsed, parse_graph6
+from escgnn.readers.rows import LETTERS, Rows, read_rows
+from escgnn.readers.smiles import chemistry, parse_smiles
+from escgnn.readers.sources import ParquetSource, TextSource, extension, find_column, open_source
 
 FORMATS = {
     **dict.fromkeys((".g6", ".s6", ".graph6", ".sparse6"), "graph6"),
@@ -47,9 +48,11 @@ class GraphFile:
         strict: Whether the first bad row raises instead.
         on_reject: Called with every bad row.
         chunk_size: Number of nodes and edges at which a chunk ends; graphs stay whole.
+        content: The bytes of the file, if somebody has read them already; it is not opened then.
 
     Attributes:
         format: "graph6", "smiles" or "edges".
+        is_table: Whether rows have columns.
         total_bytes: Size of the file.
         rejected: Number of bad rows so far.
 
@@ -68,34 +71,41 @@ class GraphFile:
         strict: bool = False,
         on_reject: Callable[[Rejected], None] | None = None,
         chunk_size: int = 1 << 17,
+        content: bytes | None = None,
     ) -> None:
         self.path = Path(path)
         self.strict = strict
         self.on_reject = on_reject
         self.chunk_size = chunk_size
         self.rejected = 0
-        self.total_bytes = self.path.stat().st_size
+        self.total_bytes = self.path.stat().st_size if content is None else len(content)
         if not self.total_bytes:
             raise ValueError(f"{self.path} is empty: it holds no graphs")
-        kind = _checked_extension(self.path)
-        self.format = FORMATS[kind]
-        self._source = (
-            ParquetSource(self.path) if kind == ".parquet" else TextSource(self.path, DELIMITERS.get(kind, ""))
-        )
+        self.format = FORMATS[_checked_extension(self.path)]
+        self.is_table = self.format == "table"
+        self.source = open_source(self.path, content)
         self._columns: list[str] = []
-        if self.format == "table":
-            self._columns = _find_columns(self._source, smiles)
+        if self.is_table:
+            self._columns = _find_columns(self.source, smiles)
             self.format = "edges" if len(self._columns) == len(COLUMNS) else "smiles"
         elif smiles is not None:
             raise ValueError(f"smiles: {smiles!r}, but {self.path} is no table with columns")
         if self.format == "smiles":
             chemistry()  # complains at once if RDKit is not there
-        self._read = heavy_atoms if self.format == "smiles" else _read_graph6
+        self._parse: Parse = parse_smiles if self.format == "smiles" else parse_graph6
 
     @property
     def bytes_read(self) -> int:
         """How far reading has come, up to ``total_bytes``."""
-        return self._source.bytes_read
+        return self.source.bytes_read
+
+    def rows(self, keep: Sequence[str] | None = (), *, letters: int = LETTERS) -> Iterator[Rows]:
+        """The rows in blocks, before their graphs are read; `read_rows` explains the arguments. Edge lists have none."""
+        if self.format == "edges":
+            raise ValueError(f"{self.path} is an edge list, whose graphs have many rows each; iterate over the file")
+        lines = "graph" if self.format == "graph6" else "smiles"  # what to call the lines of a file without columns
+        text = self._columns[0] if self.is_table else lines
+        return read_rows(self.source, text, keep, holds=self.format, letters=letters)
 
     def __iter__(self) -> Iterator[Chunk]:
         self.rejected = 0
@@ -108,27 +118,25 @@ class GraphFile:
 
     def _chunks(self) -> Iterator[Chunk]:
         if self.format != "edges":
-            return pack(self._members(), self.chunk_size)
-        if isinstance(self._source, TextSource):
-            rows = text_rows(self._source, self._columns)
+            return pack(self._parsed_blocks(), self.chunk_size)
+        if isinstance(self.source, TextSource):
+            rows = text_rows(self.source, self._columns)
         else:
-            rows = parquet_rows(self._source, self._columns)
-        return edge_chunks(rows, self._source.unit, self.chunk_size, self._reject)
+            rows = parquet_rows(self.source, self._columns)
+        return edge_chunks(rows, self.source.unit, self.chunk_size, self._reject)
 
-    def _members(self) -> Iterator[Member]:
-        for number, row in enumerate(self._source.records(*self._columns)):
-            try:
-                if row.trouble:
-                    raise ValueError(row.trouble)
-                member = self._read(row.cells[0])
-            except ValueError as error:
-                self._reject(rejected(row.line, row.text, str(error)))
-            else:
-                yield Member(number, *member)
+    def _parsed_blocks(self) -> Iterator[tuple[NDArray[np.int64], Parsed]]:
+        """Graphs, and the record number of each."""
+        for rows in self.rows():
+            graphs = self._parse(rows.texts)
+            reasons = {**graphs.reasons, **rows.trouble}
+            for number in sorted(reasons):
+                self._reject(rejected(rows.lines[number], rows.records[number], reasons[number]))
+            yield rows.first + graphs.good, graphs
 
     def _reject(self, row: Rejected) -> None:
         if self.strict:
-            raise ValueError(f"{self.path}: {self._source.unit} {row.line}: {row.reason}") from None
+            raise ValueError(f"{self.path}: {self.source.unit} {row.line}: {row.reason}") from None
         self.rejected += 1
         if self.on_reject is not None:
             self.on_reject(row)
@@ -152,14 +160,9 @@ def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> lis
         raise ValueError(f"{source.path} holds no graphs: it has no columns")
     is_edge_list = smiles is None and {*COLUMNS} <= {name.lower() for name in source.columns}
     wanted = COLUMNS if is_edge_list else (smiles or "smiles",)
-    advice = "" if smiles else f"; name the column with --smiles, or those of an edge list {', '.join(COLUMNS)}"
+    advice = "" if smiles else f"; name the column as smiles=..., or those of an edge list {', '.join(COLUMNS)}"
     found = [find_column(source, name, advice) for name in wanted]
     if isinstance(source, ParquetSource):
         for name in found:
             source.check_type(name, integers=is_edge_list, text=name == found[0])
     return found
-
-
-def _read_graph6(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    num_nodes, edges = decode(text)
-    return np.arange(num_nodes), edges

@@ -10,7 +10,7 @@ import pytest
 from escgnn import graphs
 from escgnn.counting import TARGETS, count, count_all
 from escgnn.encoding import RootedEncoding
-from escgnn.tables import count_file, encode_file
+from escgnn.jobs import count_file, encode_file
 
 
 def write_graph6(path, members):

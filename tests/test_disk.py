@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from escgnn.disk import Rejected, RejectLog, TableWriter, atomic, check_output
-from escgnn.files import GraphFile
+from escgnn.readers import GraphFile
 
 SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})
 BATCH = pa.record_batch({"graph": [1, 2], "name": ["a", 'b, "c"']}, SCHEMA)

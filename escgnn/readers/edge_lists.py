@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from escgnn.disk import Rejected, rejected
-from escgnn.files.chunks import Chunk, side_by_side
-from escgnn.files.sources import ParquetSource, Row, TextSource, csv_rows
+from escgnn.readers.chunks import Chunk, side_by_side
+from escgnn.readers.sources import ParquetSource, Row, TextSource, csv_rows
 
 COLUMNS = ("graph", "source", "target")
 INTEGER = re.compile("-?[0-9]+")
@@ -52,7 +52,9 @@ def edge_chunks(
                     continue
                 if ids and size >= chunk_size:
                     yield _chunk(pa.array(ids, rows.graph.type), held)
-                    ids, held, size = [], [], 0
+                    ids = []
+                    held = []
+                    size = 0
                 began[graph] = int(rows.line[run.start])
                 ids.append(graph)
             held.append((len(ids) - 1, rows.pairs[run]))
@@ -138,7 +140,9 @@ class _TextTable:
 
     def _careful(self, line: int, block: bytes) -> EdgeRows:
         """The block row by row, bad rows aside."""
-        edges, lines, bad = [], [], []
+        edges = []
+        lines = []
+        bad = []
         numbered = self.kind == pa.int64()
         for row in self._split(line, block):
             try:
@@ -195,7 +199,8 @@ def _node(name: str, cell: str) -> int:
 
 def _integer(name: str, cell: str) -> int:
     if not INTEGER.fullmatch(cell):
-        raise ValueError(f"{name} {cell!r} is not an integer" + ", as the first one is" * (name == "graph"))
+        like = ", as the first one is" if name == "graph" else ""
+        raise ValueError(f"{name} {cell!r} is not an integer{like}")
     if not _is_int64(cell):
         raise ValueError(f"{name} {cell:.30} does not fit in 64 bits")
     return int(cell)
@@ -220,7 +225,8 @@ def _chunk(ids: Any, held: list[tuple[int, NDArray[np.int64]]]) -> Chunk:
     home = np.repeat(places, [piece.size for piece in pieces])
     node = np.concatenate(pieces).ravel()
     order = np.lexsort((node, home))
-    home, node = home[order], node[order]
+    home = home[order]
+    node = node[order]
     first = np.append(True, (home[1:] != home[:-1]) | (node[1:] != node[:-1]))
     number = np.empty_like(order)
     number[order] = np.cumsum(first) - 1

@@ -5,16 +5,17 @@ import csv
 import difflib
 import gzip
 import io
-import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from escgnn.disk import damage_named
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 BLOCK = 1 << 20  # bytes of text
@@ -38,15 +39,25 @@ def extension(path: Path) -> str:
 
 
 class TextSource:
-    """A text file: a record in every line or, with a delimiter, a table below a header."""
+    """A text file: a record in every line or, with a delimiter, a table below a header.
+
+    Args:
+        path: The file; gzipped if its name ends in .gz.
+        delimiter: What stands between the cells of a table; nothing if every line is a record.
+        content: The bytes of the file, if somebody has read them already; it is not opened then.
+
+    Attributes:
+        columns: Names in the header of a table.
+    """
 
     unit = "line"
 
-    def __init__(self, path: Path, delimiter: str = "") -> None:
+    def __init__(self, path: Path, delimiter: str = "", content: bytes | None = None) -> None:
         self.path = path
         self.delimiter = delimiter
         self.columns: list[str] = []
-        self._file: io.BufferedReader | None = None
+        self._content = content
+        self._file: IO[bytes] | None = None
         with self._opened() as stream:
             first = stream.readline()
         self._file = None
@@ -59,25 +70,25 @@ class TextSource:
             self.columns = [name for row in csv_rows([(1, header)], delimiter, 0) for name in row.cells]
 
     @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.path.stat().st_size if self._content is None else len(self._content)
+
+    @property
     def bytes_read(self) -> int:
         """How far into the file reading has come."""
         if self._file is None:
             return 0
-        return self.path.stat().st_size if self._file.closed else self._file.tell()
+        return self.size if self._file.closed else self._file.tell()
 
-    def records(self, *columns: str) -> Iterator[Row]:
-        """Every record with the cells of these columns, or its line if it is no table; a bad one with all its cells.
-
-        Blank lines and headers are no records.
-        """
-        if not self.delimiter:
-            for line, text in self._lines():
-                if cell := text.strip().removeprefix(">>graph6<<").removeprefix(">>sparse6<<"):
-                    yield Row(line, text, [cell], "" if _is_utf8(text) else NOT_UTF8)
+    def records(self) -> Iterator[Row]:
+        """Every record with all its cells, or its line if it is no table; blank lines and headers are no records."""
+        if self.delimiter:
+            yield from csv_rows(islice(self._lines(), 1, None), self.delimiter, len(self.columns), LONGEST_RECORD)
             return
-        places = [self.columns.index(column) for column in columns]
-        for row in csv_rows(islice(self._lines(), 1, None), self.delimiter, len(self.columns), LONGEST_RECORD):
-            yield row if row.trouble else row._replace(cells=[row.cells[place] for place in places])
+        for line, text in self._lines():
+            if cell := text.strip().removeprefix(">>graph6<<").removeprefix(">>sparse6<<"):
+                yield Row(line, text, [cell], "" if _is_utf8(text) else NOT_UTF8)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """The table below its header in blocks of whole lines, each with the number of its first line."""
@@ -93,32 +104,46 @@ class TextSource:
             yield from enumerate(text, 1)
 
     @contextmanager
-    def _opened(self) -> Iterator[io.BufferedReader | gzip.GzipFile]:
-        with _damage_named(self.path), self.path.open("rb") as self._file:
+    def _opened(self) -> Iterator[Any]:
+        with damage_named(self.path), self._raw() as self._file:
             if self.path.suffix.lower() == ".gz":
                 with gzip.open(self._file) as stream:
                     yield stream
             else:
                 yield self._file
 
+    def _raw(self) -> IO[bytes]:
+        return self.path.open("rb") if self._content is None else io.BytesIO(self._content)
+
 
 class ParquetSource:
-    """A Parquet file, read in batches of rows; memory holds a row group of the columns wanted."""
+    """A Parquet file, read in batches of rows; memory holds a row group of the columns wanted.
+
+    Args:
+        path: The file.
+        content: Its bytes, if somebody has read them already; it is not opened then.
+    """
 
     unit = "row"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
         self.path = path
-        with _damage_named(path), pq.ParquetFile(path) as file:
+        self._content = content
+        with damage_named(path), self._opened() as file:
             self.schema = file.schema_arrow
             self._num_rows: int = file.metadata.num_rows
         self.columns: list[str] = self.schema.names
         self._rows_read = 0
 
     @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.path.stat().st_size if self._content is None else len(self._content)
+
+    @property
     def bytes_read(self) -> int:
         """The share of the file that the rows read so far make up."""
-        return self.path.stat().st_size * self._rows_read // max(1, self._num_rows)
+        return self.size * self._rows_read // max(1, self._num_rows)
 
     def check_type(self, column: str, *, integers: bool = False, text: bool = False) -> None:
         """Complain about a column that holds something else."""
@@ -126,26 +151,28 @@ class ParquetSource:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if not ((integers and pa.types.is_integer(kind)) or (text and is_text)):
-            expected = " or ".join(["integers"] * integers + ["text"] * text)
-            raise ValueError(f"{self.path}: column {column} holds {kind}; expected {expected}")
-
-    def records(self, *columns: str) -> Iterator[Row]:
-        """Every row with the cells of these columns as text; a missing one is empty."""
-        for first, batch in self.batches([*dict.fromkeys(columns)]):
-            with _damage_named(self.path):
-                rows = [*zip(*(batch.column(name).to_pylist() for name in columns), strict=True)]
-            for line, row in enumerate(rows, first):
-                cells = ["" if cell is None else str(cell).strip() for cell in row]
-                yield Row(line, ",".join(cells), cells)
+            expected = [name for name, wanted in (("integers", integers), ("text", text)) if wanted]
+            raise ValueError(f"{self.path}: column {column} holds {kind}; expected {' or '.join(expected)}")
 
     def batches(self, columns: list[str]) -> Iterator[tuple[int, Any]]:
         """Record batches, each with the number of its first row."""
-        with _damage_named(self.path), pq.ParquetFile(self.path) as file:
+        with damage_named(self.path), self._opened() as file:
             self._rows_read = 0
             for batch in file.iter_batches(BATCH, columns=columns):
                 first = self._rows_read + 1
                 self._rows_read += batch.num_rows
                 yield first, batch
+
+    def _opened(self) -> Any:
+        return pq.ParquetFile(self.path if self._content is None else pa.BufferReader(self._content))
+
+
+def open_source(path: Path, content: bytes | None = None) -> TextSource | ParquetSource:
+    """The rows of a file, by its extension."""
+    kind = extension(path)
+    if kind == ".parquet":
+        return ParquetSource(path, content)
+    return TextSource(path, DELIMITERS.get(kind, ""), content)
 
 
 def find_column(source: TextSource | ParquetSource, name: str, advice: str = "") -> str:
@@ -214,16 +241,3 @@ def csv_rows(lines: Iterable[tuple[int, str]], delimiter: str, width: int, span:
 def _is_utf8(text: str) -> bool:
     """Whether the text was read without errors, which would stand in it as lone surrogates."""
     return text.isascii() or not any("\udc80" <= character <= "\udcff" for character in text)
-
-
-@contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
-    """Turns what gzip and Parquet say about broken data into an error that names the file."""
-    try:
-        yield
-    except (EOFError, zlib.error, pa.ArrowException, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    except OSError as error:
-        if error.errno is not None:  # the system's own, such as no permission
-            raise
-        raise ValueError(f"{path} is damaged: {error}") from error

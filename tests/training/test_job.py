@@ -2,11 +2,9 @@
 
 import csv
 import gzip
-import pickle
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 
 import networkx
 import numpy as np
@@ -16,9 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from escgnn import graphs
-from escgnn.datasets import DatasetBundle, load, read_smiles
+from escgnn.datasets import FEATURES, DatasetBundle, load, read_smiles
 from escgnn.disk import Rejected
-from escgnn.training import evaluate, fit, load_run, pieces, predict, predict_file, tables
+from escgnn.engines import local
+from escgnn.kernels import threads
+from escgnn.readers import rows as reading
+from escgnn.training import evaluate, fit, job, load_run, predict, predict_file
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -220,19 +221,19 @@ def test_one_graph_that_cannot_be_encoded_spoils_no_other(bare, tmp_path, monkey
 
 
 def test_memory_does_not_grow_with_the_file(run, tmp_path, monkeypatch):
-    """Never are more than two pieces alive: the one in hand, and the one before until it is replaced."""
+    """Never are more than two chunks alive: the one in hand, and the one before until it is replaced."""
     alive, most, sizes = weakref.WeakSet(), [], []
-    original = pieces.read_molecules
+    original = job.from_parsed
 
-    def counted(texts, features):
-        result = original(texts, features)
-        alive.add(result[0])
+    def counted(graphs):
+        result = original(graphs)
+        alive.add(result)
         most.append(len(alive))
-        sizes.append(len(texts))
+        sizes.append(len(result))
         return result
 
-    monkeypatch.setattr(pieces, "read_molecules", counted)
-    monkeypatch.setattr(pieces, "CHUNK_ROWS", 16)
+    monkeypatch.setattr(job, "from_parsed", counted)
+    monkeypatch.setattr(reading, "ROWS", 16)
     (tmp_path / "in.csv").write_text("smiles\n" + "CCO\n" * 330)
     predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv")
     assert max(most) <= 2 and max(sizes) == 16 and sum(sizes) == 330
@@ -242,24 +243,27 @@ def test_memory_does_not_grow_with_the_file(run, tmp_path, monkeypatch):
 def test_workers(run, tmp_path, monkeypatch):
     """Threads in their place, since processes take seconds to start; what they are sent can be sent."""
     pools = []
-    monkeypatch.setattr(pieces, "CHUNK_ROWS", 16)
-    monkeypatch.setattr(pieces, "ProcessPoolExecutor", lambda n, _: pools.append(n) or ThreadPoolExecutor(n))
+
+    def pool(workers, _, prepare, arguments):
+        pools.append(workers)
+        return ThreadPoolExecutor(workers, "worker", prepare, arguments)
+
+    monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads.count()))  # workers would change it, if it were not set
+    monkeypatch.setattr(reading, "ROWS", 16)
+    monkeypatch.setattr(local, "ProcessPoolExecutor", pool)
     (tmp_path / "in.csv").write_text(
         "smiles\n" + "".join(f"{'C' * (1 + i % 7)}{'(' * (i % 5 == 0)}\n" for i in range(330))
     )
     predict_file(run, tmp_path / "in.csv", tmp_path / "a.csv")
     predict_file(run, tmp_path / "in.csv", tmp_path / "b.csv", workers=2)
     assert pools == [2] and (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    read_pickled = pickle.loads(pickle.dumps(partial(pieces.read_molecules, features="ogb")))
-    graphs, reasons = pickle.loads(pickle.dumps(read_pickled(["CCO", "("])))
-    assert len(graphs) == 1 and [*reasons] == [1]
 
 
 def test_what_is_refused(run, bare, tmp_path):
     (tmp_path / "in.csv").write_text("smiles,status\nCCO,1\n")
     (tmp_path / "in.g6").write_text(encode(graphs.cycle(5)))
     (tmp_path / "empty.csv").write_text("smiles,other\n")
-    strange = replace(run, features={"x": tables.FEATURES["zinc"]["x"]})
+    strange = replace(run, features={"x": FEATURES["zinc"]["x"]})
     for network, source, message in [
         (run, "in.csv", "has a column status already"),
         (run, "in.g6", "holds bare graphs, but the network reads x, edge_attr of molecules"),

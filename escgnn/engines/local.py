@@ -1,0 +1,63 @@
+"""Work on this machine: here and now, or in processes."""
+
+import os
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+from escgnn.engines.engine import Item, Result
+
+_function: Callable[[Any], Iterable[Any]]  # of a worker process
+
+
+class LocalEngine:
+    """Runs a function in this process, or in others on the same machine.
+
+    Args:
+        workers: Processes; 0 works in this one, where results of an item come one by one and are never all in memory.
+
+    Raises:
+        ValueError: A negative number.
+    """
+
+    def __init__(self, workers: int = 0) -> None:
+        if workers < 0:
+            raise ValueError(f"workers: {workers}; expected 0 or more")
+        self.workers = workers
+
+    def map(self, function: Callable[[Item], Iterable[Result]], items: Iterable[Item]) -> Iterator[Result]:
+        """Results in the order of the items; see `Engine.map`."""
+        if self.workers:
+            return self._in_processes(function, items)
+        return (result for item in items for result in function(item))
+
+    def _in_processes(self, function: Callable[[Item], Iterable[Result]], items: Iterable[Item]) -> Iterator[Result]:
+        """Work some items ahead in other processes; the function is sent to each of them once."""
+        waiting: deque[Future[list[Result]]] = deque()
+        threads = max(1, (os.cpu_count() or 1) // self.workers)
+        prepare = (pickle.dumps(function), threads)
+        pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _prepare_worker, prepare)
+        try:
+            for item in items:
+                waiting.append(pool.submit(_work, item))
+                if len(waiting) > 2 * self.workers:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _prepare_worker(pickled: bytes, threads: int) -> None:
+    """Keep the function; libraries that it loads share the cores with those of the other workers."""
+    global _function
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ.setdefault(name, str(threads))
+    _function = pickle.loads(pickled)
+
+
+def _work(item: Any) -> list[Any]:
+    return [*_function(item)]

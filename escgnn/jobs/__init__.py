@@ -1,0 +1,28 @@
+"""Jobs over files: what becomes of their graphs, whoever does the work.
+
+>>> import pickle
+>>> pickle.loads(pickle.dumps(Count("3-cycle", per="node")))
+Count(pattern='3-cycle', per='node', induced=False, orbit=None)
+
+A job is a frozen dataclass that can be sent to another process. `run` reads a file, lets an engine call the job on its chunks,
+and writes the table that comes out. `escgnn.training.Predict` is a job, too; it needs torch, so it lives there.
+"""
+
+from escgnn.jobs.count import Count, count_file
+from escgnn.jobs.encode import Encode, encode_file
+from escgnn.jobs.job import SHOWN, Job, Part, Tally
+from escgnn.jobs.stream import Progress, Summary, run
+
+__all__ = [
+    "SHOWN",
+    "Count",
+    "Encode",
+    "Job",
+    "Part",
+    "Progress",
+    "Summary",
+    "Tally",
+    "count_file",
+    "encode_file",
+    "run",
+]

@@ -1,0 +1,42 @@
+"""Small functions and jobs that can be sent to a process, which loads nothing heavy for them."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pyarrow as pa
+
+from escgnn.disk import Rejected
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Gives a number some times, and fails at one of them."""
+
+    fails_at: int = -1
+
+    def __call__(self, number):
+        if number == self.fails_at:
+            raise ArithmeticError(f"{number} is too much")
+        for _ in range(number % 3):
+            yield number
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A job about numbers, whatever the file; it finds a bad row, writes some others, and fails."""
+
+    metadata: ClassVar = {}
+    totals: ClassVar = ()
+
+    def chunks(self, file):
+        file.on_reject(Rejected(1, "x", "bad"))
+        return iter(range(20))
+
+    def schema(self, first):
+        return pa.schema([("number", pa.int64())])
+
+    def __call__(self, chunk):
+        if chunk == 4:
+            raise ArithmeticError(f"{chunk} is too much")
+        yield pa.record_batch({"number": [chunk]}), SimpleNamespace(graphs=1, edges=0, rows=1, problems=())
