@@ -6,7 +6,8 @@ from pathlib import Path
 from escgnn.counting import TARGETS
 from escgnn.datasets import load, substructure_table
 from escgnn.datasets.statistics import STAT_NOTES, SUBSTRUCTURES, TAB_STAT
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.records import Table
 
 STAT_COLUMNS = ("graphs", "nodes", "edges")
 TAB_STATISTICS = Table(
