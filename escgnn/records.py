@@ -1,13 +1,17 @@
-"""One run = one JSON file, in which everything stands that a reader needs to trust the number or to make it again."""
+"""What was computed, as files, and the tables it is shown in.
+
+One cell of an experiment = one JSON file (`Record`), in which everything stands that a reader needs to trust its numbers or to
+make them again. A `Table` says which rows and columns such numbers fill, and what was published.
+"""
 
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from escgnn.disk import atomic
 
@@ -17,15 +21,65 @@ Values = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
+class Table:
+    """A table as it is shown.
+
+    Attributes:
+        label: The paper's LaTeX label, such as ``"tab:count"``; one of our own has no colon.
+        title: What it shows.
+        metric: What its numbers are.
+        columns: Names of the columns.
+        rows: The rows that we run.
+        better: Whether ``"lower"`` or ``"higher"`` numbers are better; ``"same"`` if they should equal the paper's.
+        paper: By row, the published number of each column, None where there is none. Further rows are shown as published.
+        digits: Digits after the point.
+        note: What a reader should know.
+    """
+
+    label: str
+    title: str
+    metric: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    better: Literal["lower", "higher", "same"] = "lower"
+    paper: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    digits: int = 4
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for row, values in self.paper.items():
+            if len(values) != len(self.columns):
+                raise ValueError(f"{self.label}: {len(values)} published numbers of {row}, {len(self.columns)} columns")
+
+    def published(self, row: str, column: str) -> float | None:
+        """The paper's number; None if it has none."""
+        if row not in self.paper:
+            return None
+        return self.paper[row][self.columns.index(column)]
+
+
+class Chapter(Protocol):
+    """Tables that belong together, such as those of an `escgnn.experiments.Experiment`: all that a report must know of it."""
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it; the folder of its records, too."""
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What it fills."""
+
+
+@dataclass(frozen=True)
 class Record:
-    """What one run of an experiment came to, or why it failed.
+    """What one cell of an experiment came to, or why it failed.
 
     Attributes:
         experiment: Its name, such as ``"counting"``.
         row: The row of the tables that it belongs to, such as ``"ESC-GNN"``.
         budget: ``"smoke"``, ``"hour"`` or ``"paper"``.
-        seed: Of the run.
-        variant: What distinguishes it from other runs of the same row and seed, among which the validation values decide,
+        seed: Decides everything random.
+        variant: What distinguishes it from others of the same row and seed, among which the validation values decide,
             such as ``"h=2"``.
         values: By label of the table, then by column: the numbers of the table, on test data.
         validation: By column: the same on validation data. Nothing is chosen by anything else.
@@ -72,17 +126,18 @@ class Record:
         >>> Record("counting", "ESC-GNN", "hour", variant="h=2").path.as_posix()
         'counting/hour/esc-gnn_h-2_seed0.json'
         """
-        parts = (_slug(self.row), _slug(self.variant), f"seed{self.seed}")
-        return Path(self.experiment, self.budget, "_".join(part for part in parts if part) + ".json")
+        words = (_slug(self.row), _slug(self.variant), f"seed{self.seed}")
+        return Path(self.experiment, self.budget, "_".join(word for word in words if word) + ".json")
 
 
 def write(record: Record, results: str | PathLike[str]) -> Path:
-    """Write a record below a folder, whole or not at all, in place of an earlier one of the same run."""
+    """Write a record below a folder, whole or not at all, in place of an earlier one of the same cell."""
     path = Path(results) / record.path
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_plain(asdict(record)), indent=1, allow_nan=False)
+    short = _INNERMOST.sub(_on_one_line, text)
     with atomic(path) as draft:
-        draft.write_text(_NUMBERS.sub(lambda match: re.sub(r"\s+", " ", match[0]), text) + "\n")
+        draft.write_text(f"{short}\n")
     return path
 
 
@@ -92,14 +147,13 @@ def read(results: str | PathLike[str]) -> list[Record]:
     Raises:
         ValueError: A file is not a record; the message names it.
     """
-    return [*_read(Path(results))]
+    return list(_read(Path(results)))
 
 
 def _read(results: Path) -> Iterator[Record]:
     for path in sorted(results.glob("*/*/*.json")):
         try:
-            entries = json.loads(path.read_text())
-            record = Record(**entries)
+            record = Record(**json.loads(path.read_text()))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: not a record of a run; {error}") from error
         if record.path != path.relative_to(results):
@@ -107,7 +161,11 @@ def _read(results: Path) -> Iterator[Record]:
         yield record
 
 
-_NUMBERS = re.compile(r"[\[{][^\[\]{}]*[\]}]")  # innermost lists and objects go on one line
+_INNERMOST = re.compile(r"[\[{][^\[\]{}]*[\]}]")  # lists and objects that hold no others
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return re.sub(r"\s+", " ", match[0])
 
 
 def _slug(text: str) -> str:
@@ -115,7 +173,7 @@ def _slug(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON knows: None for what is not a number, six digits of what was computed in float32."""
+    """Values that JSON knows: None for NaN and infinities, six digits of what was computed in float32."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

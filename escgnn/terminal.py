@@ -19,11 +19,12 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.records import Record
     from escgnn.report import Report
     from escgnn.theorems import Verdict
-    from escgnn.training import Exported, FoldResult, Result
+    from escgnn.training import Exported, FoldResult, Judgement, Result
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
-NARROW, WIDE = 120, 160  # tables of nine columns need about as much; a file has it, a terminal may wrap
+NARROW = 120  # tables of nine columns need about as much; a file has it, a terminal may wrap
+WIDE = 160
 
 
 def _tell(text: str, style: str | None = None) -> None:
@@ -135,9 +136,7 @@ def show_verification(found: "Verification") -> None:
     """The files of a dataset with their checksums, and its statistics beside the published ones."""
     files = Table("file", "sha256", "", box=None, pad_edge=False)
     for check in found.files:
-        state = "[green]good[/]" if check.good else "[red]missing[/]" if check.sha256 is None else "[red]refused[/]"
-        state = state if check.sha256 or not check.good else "optional"
-        files.add_row(escape(check.path), (check.sha256 or "-")[:16], state)
+        files.add_row(escape(check.path), (check.sha256 or "-")[:16], _state(check.good, check.sha256 is not None))
     console.print(f"[bold]{escape(found.name)}[/] in {escape(str(found.folder or 'no folder'))}", highlight=False)
     console.print(files)
     if found.statistics is None:
@@ -154,13 +153,20 @@ def show_verification(found: "Verification") -> None:
         console.print(targets)
 
 
+def _state(good: bool, present: bool) -> str:
+    """What became of a file."""
+    if good:
+        return "[green]good[/]" if present else "optional"
+    return "[red]refused[/]" if present else "[red]missing[/]"
+
+
 def show_sizes(rows: "Sequence[statistics.SizeRow]") -> None:
     """`tab:stat`: sizes as loaded beside the paper's."""
     table = Table("tab:stat", "graphs", "paper", "nodes", "paper", "edges", "paper", "note", box=None, pad_edge=False)
     for row in rows:
-        found = (
-            (f"{row.found.graphs:,}", f"{row.found.nodes:.2f}", f"{row.found.edges:.2f}") if row.found else ("-",) * 3
-        )
+        found = ("-", "-", "-")
+        if row.found:
+            found = (f"{row.found.graphs:,}", f"{row.found.nodes:.2f}", f"{row.found.edges:.2f}")
         paper = (f"{row.paper.graphs:,}", f"{row.paper.nodes}", f"{row.paper.edges}")
         table.add_row(row.name, *(cell for pair in zip(found, paper, strict=True) for cell in pair), row.note)
     console.print(table)
@@ -193,13 +199,16 @@ def show_metrics(metrics: "Mapping[str, float | None]") -> None:
     console.print(table)
 
 
-def show_judged(metrics: "Mapping[str, float | None]", graphs: int, part: str, name: str, own: bool) -> None:
-    """Metrics, and what they are of; ``own`` is data that the network was trained on."""
-    show_metrics(metrics)
-    if part == "all":
-        _tell(f"judged by all {graphs:,} graphs of {name}" + ", those that it was trained on too" * own)
+def show_judged(judgement: "Judgement", name: str) -> None:
+    """Metrics, and which graphs of the dataset of this name they are of."""
+    show_metrics(judgement.metrics)
+    if judgement.subset == "all":
+        graphs = f"all {judgement.graphs:,} graphs of {name}"
+        trained = "those that it was trained on too"
     else:
-        _tell(f"judged by {graphs:,} {part} graphs of {name}" + ", of the split that it was trained with" * own)
+        graphs = f"{judgement.graphs:,} {judgement.subset} graphs of {name}"
+        trained = "of the split that it was trained with"
+    _tell(f"judged by {graphs}, {trained}" if judgement.own else f"judged by {graphs}")
 
 
 def show_result(result: "Result", folder: "Path") -> None:
@@ -269,7 +278,7 @@ def show_record(record: "Record", number: int, total: int) -> None:
 
 def show_report(report: "Report") -> None:
     """Tables with our numbers, each above the paper's."""
-    from escgnn.report.findings import START, number, runs_text
+    from escgnn.report.content import START, number, runs_text
 
     wide = console if console.is_terminal and console.width >= NARROW else Console(width=WIDE)
     if not report.records:

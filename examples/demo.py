@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table as Grid
 
 from escgnn import datasets, graphs, report
-from escgnn.experiments import Cell, Experiment, Table, counting, fits, reproduce
+from escgnn.experiments import Cell, Experiment, Outcome, Table, counting, reproduce, trained
 from escgnn.pictures import draw_root
 from escgnn.training import evaluate, fit, formulas, load_run, read_config
 from escgnn.transforms import StructuralEncoding
@@ -25,7 +25,7 @@ out = Path("demo")
 out.mkdir(exist_ok=True)
 
 CYCLES = counting.CYCLES
-bundle = fits.with_targets(datasets.load("counting-random", count=60 if quick else 1000), CYCLES)
+bundle = trained.with_targets(datasets.load("counting-random", count=60 if quick else 1000), CYCLES)
 console.print(
     f"{len(bundle.train)} training graphs, {len(bundle.test)} test graphs, {bundle.graphs.num_nodes_total:,} nodes in all"
 )
@@ -36,15 +36,14 @@ draw_root(two_rings, 4, 5, StructuralEncoding(hops=2)).savefig(out / "fused_ring
 draw_root(graphs.figure_1(), 0, 2, StructuralEncoding(hops=1)).savefig(out / "figure_1.png", dpi=130)
 
 # %% Three networks, the same but for what their edges know
-shared = {**counting.NETWORK, "model__hidden": 16 if quick else 64, "model__layers": 4, "warmup": 3}
+size = {"model": {"hidden": 16 if quick else 64, "layers": 4}, "warmup": 3}
 long = 2 if quick else 120
 networks = {
     "MPNN": {"encoding": None, "epochs": long},
-    "ESC-GNN": {"encoding__hops": 2, "epochs": long},
+    "ESC-GNN": {"encoding": {"hops": 2}, "epochs": long},
     counting.LADDER: {
-        "encoding__hops": 2,
-        "encoding__parts": counting.LADDER_PARTS,
-        "model__count_skip": True,
+        "encoding": {"hops": 2, "parts": counting.LADDER_PARTS},
+        "model": {"count_skip": True},
         "epochs": 2 if quick else 4,
     },
 }
@@ -70,9 +69,9 @@ def board() -> Grid:
     return grid
 
 
-def run(cell: Cell, folder: Path, progress: bool) -> fits.Outcome:
+def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Train one of them."""
-    config = read_config(overrides=cell.settings["set"], bundle=bundle)
+    config = read_config(settings=cell.settings, bundle=bundle)
 
     def show(epoch: int, errors: dict[str, float]) -> None:
         seen[cell.row] = [f"{errors[f'norm-mae/{name}']:.4f}" for name in CYCLES] + [f"{epoch}/{config.epochs}"]
@@ -84,14 +83,14 @@ def run(cell: Cell, folder: Path, progress: bool) -> fits.Outcome:
 
     result = fit(bundle, config, folder, resume=True, progress=False, watch=watch)
     show(config.epochs, dict(result.test))
-    trained = fits.Trained(result, bundle, folder)
-    found = fits.outcome(trained, "demo", {name: f"norm-mae/{name}" for name in CYCLES})
-    return replace(found, scatter=fits.scatter(trained))
+    done = trained.Trained(result, bundle, folder)
+    found = trained.outcome(done, "demo", {name: f"norm-mae/{name}" for name in CYCLES})
+    return replace(found, scatter=trained.scatter(done))
 
 
 def cells(budget: str, seeds: int) -> list[Cell]:
-    """One run of each network."""
-    return [Cell(row, settings={"set": fits.flags(**{**shared, **own})}) for row, own in networks.items()]
+    """One cell for each network."""
+    return [Cell(row, settings=trained.merged(counting.NETWORK, size, own)) for row, own in networks.items()]
 
 
 experiment = Experiment("demo", (table,), cells, run)

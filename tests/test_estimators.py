@@ -29,7 +29,7 @@ TINY = {"hops": 1, "hidden": 8, "layers": 1, "epochs": 1, "batch_size": 4}
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch):
     """Drawing takes longer than training."""
-    monkeypatch.setattr(fitting, "draw_curves", lambda history, path: None)
+    monkeypatch.setattr(fitting, "draw_curves", lambda *_: None)
 
 
 # Of scikit-learn's own checks, those that do not feed the estimator rows of numbers.

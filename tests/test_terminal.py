@@ -8,6 +8,7 @@ from escgnn import terminal
 from escgnn.datasets import FileCheck, Moments, Size, Statistics, Verification
 from escgnn.records import Record
 from escgnn.theorems import Finding, Table, Theorem, Verdict
+from escgnn.training import Judgement
 from escgnn.tuning import Trial
 
 ODD = "[/data/x] [red]"
@@ -64,7 +65,14 @@ def test_complaints(capfd):
     assert capfd.readouterr().err.split("\n") == lines
 
 
-def test_judged(printed):
-    assert printed(terminal.show_judged, {"mae": 0.5}, 1200, "test", "a.csv", False).endswith(
-        "0.5 judged by 1,200 test graphs of a.csv"
-    )
+@pytest.mark.parametrize(
+    ("subset", "own", "words"),
+    [
+        ("test", False, "0.5 judged by 1,200 test graphs of a.csv"),
+        ("test", True, "0.5 judged by 1,200 test graphs of a.csv, of the split that it was trained with"),
+        ("all", True, "0.5 judged by all 1,200 graphs of a.csv, those that it was trained on too"),
+    ],
+)
+def test_judged(printed, subset, own, words):
+    judgement = Judgement({"mae": 0.5}, subset, 1200, own)
+    assert printed(terminal.show_judged, judgement, "a.csv").endswith(words)

@@ -16,7 +16,7 @@ BASE = TrainConfig(encoding={"max_degree": 16}, model={"dropout": 0.1}, epochs=1
 @pytest.fixture(autouse=True)
 def tiny_runs(monkeypatch):
     """Small networks, and no pictures, which take longer to draw than these to train."""
-    monkeypatch.setattr(fitting, "draw_curves", lambda history, path: None)
+    monkeypatch.setattr(fitting, "draw_curves", lambda *_: None)
     monkeypatch.setitem(tuning.NETWORK, "hidden", tuning.CategoricalDistribution([4, 8]))
     monkeypatch.setitem(tuning.NETWORK, "layers", tuning.IntDistribution(1, 2))
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from escgnn import terminal
-from escgnn.cli.options import Input, Smiles, Strict, a_file, a_folder
+from escgnn.cli.options import Input, Smiles, Strict, file_path, folder_path
 from escgnn.encoding.settings import Settings
 
 
@@ -55,7 +55,7 @@ def _with_options_of_the_encoding(command: Callable[..., None]) -> Callable[...,
 def encode(
     source: Annotated[Path | None, Input] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Parquet file to write.", callback=a_file)
+        Path | None, typer.Option("-o", "--output", help="Parquet file to write.", callback=file_path)
     ] = None,
     smiles: Smiles = None,
     strict: Strict = False,
@@ -91,7 +91,7 @@ def _radii(text: str) -> int | tuple[int, ...]:
 
 def count(
     source: Annotated[Path, Input],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet or CSV file to write.", callback=a_file)],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet or CSV file to write.", callback=file_path)],
     pattern: Annotated[
         str | None, typer.Option(help="A name such as 5-cycle, or edges such as '0-1 1-2 2-0 2-3'.")
     ] = None,
@@ -127,11 +127,11 @@ def count(
 
 def theory(
     labels: Annotated[list[str] | None, typer.Argument(metavar="[LABEL]...", help="LaTeX labels; all if none.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the pictures.", callback=a_folder)] = Path(
-        "theory"
-    ),
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the pictures.", callback=folder_path)
+    ] = Path("theory"),
     docs: Annotated[
-        Path | None, typer.Option(help="Also write theory.md and errata.md to this folder.", callback=a_folder)
+        Path | None, typer.Option(help="Also write theory.md and errata.md to this folder.", callback=folder_path)
     ] = None,
 ) -> None:
     """Check the paper's statements and draw the graphs that show them."""
@@ -151,7 +151,9 @@ def theory(
 
 def list_datasets(
     name: Annotated[str | None, typer.Argument(help="Verify this one and print its statistics.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Folder to look for raw files in first.", callback=a_folder)] = None,
+    root: Annotated[
+        Path | None, typer.Option(help="Folder to look for raw files in first.", callback=folder_path)
+    ] = None,
     tables: Annotated[
         bool, typer.Option("--tables", help="The paper's tables about its datasets, beside ours.")
     ] = False,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from escgnn import terminal
-from escgnn.cli.options import a_file, a_folder
+from escgnn.cli.options import file_path, folder_path
 
 
 def reproduce(
@@ -25,10 +25,10 @@ def reproduce(
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="Only this row of the tables; may be repeated.")
     ] = None,
-    results: Annotated[Path, typer.Option(help="Folder of the records.", callback=a_folder)] = Path("results"),
-    work: Annotated[Path, typer.Option(help="Folder for what a stopped run goes on from.", callback=a_folder)] = Path(
-        "runs"
-    ),
+    results: Annotated[Path, typer.Option(help="Folder of the records.", callback=folder_path)] = Path("results"),
+    work: Annotated[
+        Path, typer.Option(help="Folder for what a stopped run goes on from.", callback=folder_path)
+    ] = Path("runs"),
 ) -> None:
     """Run what is missing of a table of the paper; every run leaves a record."""
     from escgnn import experiments
@@ -49,14 +49,15 @@ def reproduce(
 
 def report(
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write: .html or .md.", callback=a_file)
+        Path | None, typer.Option("-o", "--output", help="File to write: .html or .md.", callback=file_path)
     ] = None,
-    results: Annotated[Path, typer.Option(help="Folder of the records.", callback=a_folder)] = Path("results"),
+    results: Annotated[Path, typer.Option(help="Folder of the records.", callback=folder_path)] = Path("results"),
 ) -> None:
     """Show all recorded runs beside the paper's numbers, on the terminal or as one page."""
+    from escgnn.experiments import EXPERIMENTS
     from escgnn.report import build, write
 
     if output is None:
-        terminal.show_report(build(results))
+        terminal.show_report(build(results, EXPERIMENTS.values()))
     else:
-        terminal.console.print(f"written to {write(results, output)}", highlight=False)
+        terminal.console.print(f"written to {write(results, output, EXPERIMENTS.values())}", highlight=False)

@@ -19,8 +19,9 @@ from escgnn.experiments import (
     storage,
     substructures,
 )
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.experiments.running import reproduce
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.records import Table
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from escgnn.experiments import counting
-from escgnn.experiments.fits import outcome, per_target, train
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.experiments.trained import outcome, per_target, train
+from escgnn.records import Table
 
 PARTS = {
     "ESC-GNN": ("degree", "node", "joint", "edge"),
@@ -50,20 +51,22 @@ TAB_COUNT_AB_MP = Table(
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
     """The encoding whole, without each part, without message passing, and no encoding."""
-    epochs = {"hour": {"epochs": 150}}.get(budget, {})
+    shorter = {"epochs": 150} if budget == "hour" else {}
+    one_layer = {"model": {"layers": 1}}
+    variant = f"h={HOPS}"
     found = []
     for seed in range(seeds):
         for row, parts in PARTS.items():
-            chosen = counting.settings(budget, HOPS, encoding__parts=parts, **epochs)
-            found.append(Cell(row, seed, f"h={HOPS}", chosen))
-        one = {**epochs, "model__layers": 1}
-        found.append(Cell(NO_MESSAGES, seed, f"h={HOPS}", counting.settings(budget, HOPS, **one)))
-        found.append(Cell("MPNN", seed, "", counting.settings(budget, None, **epochs)))
+            found.append(
+                Cell(row, seed, variant, counting.settings(budget, HOPS, shorter, {"encoding": {"parts": parts}}))
+            )
+        found.append(Cell(NO_MESSAGES, seed, variant, counting.settings(budget, HOPS, shorter, one_layer)))
+        found.append(Cell("MPNN", seed, "", counting.settings(budget, None, shorter)))
     return found
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
-    """Train, and judge every target."""
+    """Train, and judge every target; the same numbers fill both tables, where they have the row."""
     trained = train(cell, folder, progress)
     found = outcome(trained, "", per_target(trained.bundle, "norm-mae"))
     (values,) = found.values.values()

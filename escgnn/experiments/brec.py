@@ -27,8 +27,9 @@ from escgnn import wl
 from escgnn.datasets import BREC_CATEGORIES, DatasetBundle, load
 from escgnn.disk import atomic
 from escgnn.encoding import RootedEncoding
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.models import ESCGNN
+from escgnn.records import Table
 from escgnn.store import GraphStore
 from escgnn.transforms import StructuralEncoding
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from escgnn.datasets import load
-from escgnn.experiments.fits import cut, encoded, flags
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.experiments.trained import cut, encoded, merged
+from escgnn.records import Table
 from escgnn.training import fit, read_config
 from escgnn.transforms import StructuralEncoding
 
@@ -24,28 +25,31 @@ TAB_EFF = Table(
     "those of loading the dataset from its cache; nothing is precomputed, as each batch is encoded while training. The "
     "paper's: a GPU.",
 )
-SIZES = {"smoke": (64, 16, 2), "hour": (4000, 300, 6), "paper": (None, 300, 6)}  # graphs, width and layers
+SIZES: dict[str, dict[str, int | None]] = {
+    "smoke": {"graphs": 64, "hidden": 16, "layers": 2},
+    "hour": {"graphs": 4000, "hidden": 300, "layers": 6},
+    "paper": {"graphs": None, "hidden": 300, "layers": 6},
+}
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
-    """One run measures all."""
-    graphs, hidden, layers = SIZES[budget]
-    return [Cell("seconds", 0, "", {"graphs": graphs, "hidden": hidden, "layers": layers, "hops": 3})]
+    """One cell measures all."""
+    return [Cell("seconds", 0, "", {**SIZES[budget], "hops": 3})]
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Train for two epochs each, of which the second counts."""
-    graphs, hops = cell.settings["graphs"], cell.settings["hops"]
+    hops = cell.settings["hops"]
     start = time.perf_counter()
     everything = load("ogbg-molhiv")
     loading = time.perf_counter() - start
-    bundle = cut(everything, graphs)
+    bundle = cut(everything, cell.settings["graphs"])
     assert everything.split is not None and bundle.split is not None
     share = len(bundle.split.train) / len(everything.split.train)
-    shared = {"model__hidden": cell.settings["hidden"], "model__layers": cell.settings["layers"], "epochs": 2}
+    size = {name: cell.settings[name] for name in ("hidden", "layers")}
     seconds = {}
-    for row, radius in (("MPNN", None), ("ESC-GNN", hops)):
-        config = read_config(overrides=flags(**shared, **encoded(radius)), bundle=bundle)
+    for row, radius in {"MPNN": None, "ESC-GNN": hops}.items():
+        config = read_config(settings=merged({"model": size, "epochs": 2}, encoded(radius)), bundle=bundle)
         with tempfile.TemporaryDirectory(dir=folder) as place:
             first = fit(bundle, config.model_copy(update={"epochs": 1}), place, progress=progress)
             both = fit(bundle, config, place, resume=True, progress=progress)

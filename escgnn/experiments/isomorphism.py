@@ -11,10 +11,20 @@ from torch_geometric.data import Data
 from escgnn import wl
 from escgnn.datasets import DatasetBundle, load
 from escgnn.encoding import RootedEncoding
-from escgnn.experiments.fits import classes_of_own, config_of, encoded, flags, outcome, train, train_folds, training
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.experiments.trained import (
+    Settings,
+    classes_of_own,
+    config_of,
+    encoded,
+    outcome,
+    train,
+    train_folds,
+    training,
+)
 from escgnn.loader import Loader
 from escgnn.models import ESCGNN
+from escgnn.records import Table
 from escgnn.store import GraphStore
 from escgnn.transforms import StructuralEncoding
 
@@ -42,12 +52,13 @@ TAB_EXP = Table(
     note="EXP: ten folds, three hops. SR25: each of the 15 graphs is a class, learnt and recognised. CSL: five folds, four "
     "hops. Validation decides which epoch counts.",
 )
+EXACT_HOPS: dict[str, int | None] = {"1-WL": None, **{f"ESC-WL h={h}": h for h in (1, 2, 3, 4)}}
 EXACT = Table(
     label="exp, exact",
     title="What can be told apart at all: ESC-WL with exact colours",
     metric="EXP: pairs of 600; SR25: classes of 15; CSL: classes of 10",
     columns=COLUMNS,
-    rows=("1-WL", *(f"ESC-WL h={h}" for h in (1, 2, 3, 4))),
+    rows=tuple(EXACT_HOPS),
     better="higher",
     digits=0,
     note="No training and no rounding: an upper bound for any network with this encoding.",
@@ -64,50 +75,50 @@ DISTANCES = Table(
 )
 MARGIN = 1000.0
 
-NETWORK = {"model__backbone": "mpnn", "model__hidden": 64, "model__norm": "layer", "schedule": "cosine", "lr": 1e-3}
-BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
-    "smoke": {name: {"epochs": 2, "model__layers": 2, "model__hidden": 16} for name in COLUMNS},
+NETWORK: Settings = {
+    "model": {"backbone": "mpnn", "hidden": 64, "norm": "layer"},
+    "schedule": "cosine",
+    "lr": 1e-3,
+}
+BUDGETS: dict[str, dict[str, Settings]] = {
+    "smoke": {name: {"model": {"hidden": 16, "layers": 2}, "epochs": 2} for name in COLUMNS},
     "hour": {
-        "EXP": {"epochs": 30, "model__layers": 4},
-        "SR25": {"epochs": 600, "model__layers": 3, "batch_size": 15, "lr": 3e-3},
-        "CSL": {"epochs": 60, "model__layers": 4},
+        "EXP": {"model": {"layers": 4}, "epochs": 30},
+        "SR25": {"model": {"layers": 3}, "epochs": 600, "batch_size": 15, "lr": 3e-3},
+        "CSL": {"model": {"layers": 4}, "epochs": 60},
     },
     "paper": {
-        "EXP": {"epochs": 400, "model__layers": 8, "model__backbone": "gin", "model__norm": "batch"},
-        "SR25": {"epochs": 400, "model__layers": 5, "model__backbone": "gin", "model__norm": "batch", "batch_size": 15},
-        "CSL": {
-            "epochs": 400,
-            "model__layers": 5,
-            "model__hidden": 128,
-            "model__backbone": "gin",
-            "model__norm": "batch",
-        },
+        "EXP": {"model": {"backbone": "gin", "norm": "batch", "layers": 8}, "epochs": 400},
+        "SR25": {"model": {"backbone": "gin", "norm": "batch", "layers": 5}, "epochs": 400, "batch_size": 15},
+        "CSL": {"model": {"backbone": "gin", "norm": "batch", "layers": 5, "hidden": 128}, "epochs": 400},
     },
 }
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
     """Trained accuracy for every seed; exact tests and distances once."""
+    is_smoke = budget == "smoke"
+    graphs = 20 if is_smoke else None
+    folds = 1 if is_smoke else None
+    pairs = 20 if is_smoke else None
     found = []
     for seed in range(seeds):
-        for row in ("ESC-GNN", "MPNN"):
+        for row in TAB_EXP.rows:
             for name in COLUMNS:
-                hops = None if row == "MPNN" else HOPS[name]
-                chosen = flags(**{**NETWORK, **BUDGETS[budget][name], **encoded(hops)})
-                limits = {"graphs": 20, "folds": 1} if budget == "smoke" else {"folds": None}
-                settings = {**training(DATASETS[name], chosen, graphs=limits.get("graphs")), "folds": limits["folds"]}
-                found.append(Cell(row, seed, name, {"what": "train", **settings}))
-    pairs = 20 if budget == "smoke" else None
-    for row in EXACT.rows:
-        hops = 0 if row == "1-WL" else int(row[-1])
-        found.append(Cell(row, 0, "exact", {"what": "exact", "hops": hops, "pairs": pairs}))
+                encoding = encoded(None if row == "MPNN" else HOPS[name])
+                settings = training(DATASETS[name], NETWORK, BUDGETS[budget][name], encoding, graphs=graphs)
+                found.append(Cell(row, seed, name, {"what": "train", **settings, "folds": folds}))
+    for row, hops in EXACT_HOPS.items():
+        found.append(Cell(row, 0, "exact", {"what": "exact", "hops": hops or 0, "pairs": pairs}))
     found += [Cell(row, 0, "distances", {"what": "distances", "pairs": pairs}) for row in DISTANCES.rows]
     return found
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
-    """Train, colour or measure."""
-    return {"train": _train, "exact": _exact, "distances": _distances}[cell.settings["what"]](cell, folder, progress)
+    """Train, colour or measure, as the cell says."""
+    if cell.settings["what"] == "train":
+        return _train(cell, folder, progress)
+    return _exact(cell) if cell.settings["what"] == "exact" else _distances(cell)
 
 
 def _train(cell: Cell, folder: Path, progress: bool) -> Outcome:
@@ -120,9 +131,11 @@ def _train(cell: Cell, folder: Path, progress: bool) -> Outcome:
     return Outcome({TAB_EXP.label: {column: accuracy}}, config=config, epochs=epochs, seconds=seconds)
 
 
-def _exact(cell: Cell, folder: Path, progress: bool) -> Outcome:
-    test = wl.ESCWL(RootedEncoding(cell.settings["hops"])) if cell.settings["hops"] else wl.OneWL()
+def _exact(cell: Cell) -> Outcome:
+    hops = cell.settings["hops"]
+    test = wl.ESCWL(RootedEncoding(hops)) if hops else wl.OneWL()
     exp, sr25, csl = (_to_compare(name) for name in COLUMNS)
+    assert exp.pairs is not None
     kept = exp.graphs[exp.pairs[: cell.settings["pairs"]].ravel()]
     kinds = wl.partition(kept.view(), test, initial=kept.column("x").view(-1).numpy()).reshape(-1, 2)
     values = {
@@ -133,10 +146,12 @@ def _exact(cell: Cell, folder: Path, progress: bool) -> Outcome:
     return Outcome({EXACT.label: values})
 
 
-def _distances(cell: Cell, folder: Path, progress: bool) -> Outcome:
-    values, notes = {}, []
+def _distances(cell: Cell) -> Outcome:
+    values = {}
+    notes = []
     for name in COLUMNS:
         bundle = _to_compare(name)
+        assert bundle.pairs is not None
         pairs = bundle.pairs[: cell.settings["pairs"]]
         apart, control = pair_distances(bundle, pairs, None if cell.row == "MPNN" else HOPS[name])
         values[name] = 100 * float((apart > MARGIN * control).mean())
@@ -144,7 +159,7 @@ def _distances(cell: Cell, folder: Path, progress: bool) -> Outcome:
     return Outcome({DISTANCES.label: values}, note="; ".join(notes))
 
 
-def _to_compare(name: str) -> Any:
+def _to_compare(name: str) -> DatasetBundle:
     """A dataset with pairs of graphs to tell apart; of CSL, one graph of each class and all pairs of them."""
     bundle = load(DATASETS[name])
     if bundle.pairs is not None:
@@ -157,9 +172,9 @@ def _to_compare(name: str) -> Any:
 def pair_distances(bundle: DatasetBundle, pairs: Any, hops: int | None) -> tuple[Any, float]:
     """Distance of each pair under a random network in float64, and the largest of a graph and a renamed copy of it."""
     encoding = None if hops is None else StructuralEncoding(hops)
+    bins = None if encoding is None else encoding.num_bins
     x = {"kind": "categorical", "sizes": bundle.features["x"].sizes} if "x" in bundle.features else None
     torch.manual_seed(0)
-    bins = None if encoding is None else encoding.num_bins
     model = ESCGNN(16, backbone="mpnn", layers=4, num_bins=bins, node_features=x, norm="layer").double().eval()
     used = np.unique(pairs)
     graphs = [bundle.graphs[i] for i in used]
@@ -167,9 +182,10 @@ def pair_distances(bundle: DatasetBundle, pairs: Any, hops: int | None) -> tuple
     model.fit_structure(loaders[0])
     with torch.inference_mode():
         originals, copies = (torch.cat([model(batch) for batch in loader]).numpy() for loader in loaders)
-    ends = np.searchsorted(used, pairs)
+    first, second = np.searchsorted(used, pairs).T
+    apart = np.linalg.norm(originals[first] - originals[second], axis=1)
     control = float(np.linalg.norm(originals - copies, axis=1).max())
-    return np.linalg.norm(originals[ends[:, 0]] - originals[ends[:, 1]], axis=1), max(control, 1e-15)
+    return apart, max(control, 1e-15)
 
 
 def _renamed(graphs: list[Data]) -> list[Data]:

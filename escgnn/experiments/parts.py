@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from escgnn.experiments.fits import flags, outcome, train, training
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.experiments.trained import outcome, train, training
+from escgnn.records import Table
 
 PAPER = ("degree", "node", "joint", "edge", "resistance")
 ROWS: dict[str, tuple[str, ...]] = {
@@ -28,18 +30,21 @@ EPOCHS = {"smoke": 1, "hour": 100, "paper": 1000}  # 100 take a core about 10 mi
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
     """One network for each row."""
-    graphs, size = (200, {"model__hidden": 16, "model__layers": 2}) if budget == "smoke" else (None, {})
+    shared: dict[str, Any] = {"schedule": "cosine", "warmup": 5, "epochs": EPOCHS[budget]}
+    graphs = None
+    if budget == "smoke":
+        shared["model"] = {"hidden": 16, "layers": 2}
+        graphs = 200
     found = []
     for seed in range(seeds):
         for row, parts in ROWS.items():
-            encoding = {"encoding__hops": 2, "encoding__parts": parts} if parts else {"encoding": None}
-            settings = flags(schedule="cosine", warmup=5, epochs=EPOCHS[budget], **size, **encoding)
-            found.append(Cell(row, seed, "", training("zinc-12k", settings, graphs=graphs)))
+            encoding = {"hops": 2, "parts": parts} if parts else None
+            found.append(Cell(row, seed, "", training("zinc-12k", shared, {"encoding": encoding}, graphs=graphs)))
     return found
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
-    """Train."""
+    """Train with the parts of the row."""
     return outcome(train(cell, folder, progress), TABLE.label, {"zinc-12k": "mae"})
 
 

@@ -1,21 +1,18 @@
-"""Running what is missing of an experiment. Every run leaves a record, those that fail too."""
+"""Computing what is missing of an experiment. Every cell leaves a record, those that fail too."""
 
 import hashlib
 import json
-import shlex
-import shutil
-import sys
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from escgnn import records
-from escgnn.experiments.table import Cell, Experiment
+from escgnn import provenance, records
+from escgnn.experiments.experiment import Cell, Experiment
+from escgnn.experiments.trained import from_texts
 from escgnn.records import BUDGETS, Record
-from escgnn.training.runs import commit, versions
 
 Report = Callable[[Record, int, int], None]  # a record, its number from 1, and how many there are
 
@@ -31,17 +28,17 @@ def reproduce(
     progress: bool = True,
     report: Report | None = None,
 ) -> list[Record]:
-    """Run the cells that have no good record yet, and give the records of all.
+    """Compute the cells that have no good record yet, and give the records of all.
 
-    A run that is stopped goes on where it was the next time, if the work folder is still there.
+    What is stopped goes on where it was the next time, if the work folder is still there.
 
     Args:
-        experiment: What to run.
+        experiment: What to compute.
         budget: ``"smoke"`` shows that it runs, ``"hour"`` is for two cores, ``"paper"`` is the paper's own setting.
-        seeds: Runs of each cell, with seeds from 0.
-        rows: Only these rows of the tables; all if there are none.
+        seeds: Each cell is computed for so many seeds, from 0.
+        rows: Only cells of these rows of the tables; of all if there are none.
         results: Folder of the records.
-        work: Folder for what can be thrown away afterwards.
+        work: Folder for what a stopped cell goes on from.
         progress: Show bars.
         report: Called after every cell.
 
@@ -59,53 +56,50 @@ def reproduce(
     done = {record.path: record for record in records.read(results)}
     found = []
     for number, cell in enumerate(cells, 1):
-        record = _blank(experiment, cell, budget)
-        old = done.get(record.path)
-        if old is None or old.error is not None or old.config.get("cell") != record.config["cell"]:
-            folder = Path(work, experiment.name, budget, f"{record.path.stem}-{_hash(cell)}")
-            record = _run(experiment, cell, record, folder, progress)
+        blank = _blank(experiment, cell, budget)
+        record = done.get(blank.path)
+        if record is None or not is_done(record, blank):
+            folder = Path(work, experiment.name, budget, f"{blank.path.stem}-{_hash(cell)}")
+            record = _compute(experiment, cell, blank, folder, progress)
             records.write(record, results)
-        else:
-            record = old
         found.append(record)
         if report is not None:
             report(record, number, len(cells))
     return found
 
 
+def is_done(record: Record, blank: Record) -> bool:
+    """Whether a record on disk is that of a cell, given by its blank record, with these settings, and no failure."""
+    before: Any = record.config.get("cell")
+    now = blank.config["cell"]
+    if record.error is not None:
+        return False
+    if isinstance(before, dict) and "set" in before and "settings" in now:
+        before = from_texts(before)
+    return bool(before == now)
+
+
 def _blank(experiment: Experiment, cell: Cell, budget: str) -> Record:
+    """The record of a cell before anything was computed."""
     settings = json.loads(json.dumps(cell.settings))
     return Record(experiment.name, cell.row, budget, cell.seed, cell.variant, config={"cell": settings})
 
 
-def _run(experiment: Experiment, cell: Cell, record: Record, folder: Path, progress: bool) -> Record:
-    record = replace(record, command=_command(), commit=commit(), versions=versions())
+def _compute(experiment: Experiment, cell: Cell, blank: Record, folder: Path, progress: bool) -> Record:
     folder.mkdir(parents=True, exist_ok=True)
+    blank = replace(blank, command=provenance.command(), commit=provenance.commit(), versions=provenance.versions())
     start = time.perf_counter()
     try:
         outcome = experiment.run(cell, folder, progress)
     except (ValueError, OSError, RuntimeError, ImportError) as error:  # one bad cell must not end the others
-        failed = f"{type(error).__name__}: {error}"
-        return replace(record, error=failed, seconds=time.perf_counter() - start, finished=_now())
-    seconds = time.perf_counter() - start if outcome.seconds is None else outcome.seconds
-    shutil.rmtree(folder / "scratch", ignore_errors=True)
-    return replace(
-        record,
-        **{name: value for name, value in vars(outcome).items() if name not in ("config", "seconds")},
-        config={**record.config, **outcome.config},
-        seconds=seconds,
-        finished=_now(),
-    )
-
-
-def _command() -> str:
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+        measured: dict[str, Any] = {"error": f"{type(error).__name__}: {error}"}
+    else:
+        measured = {**vars(outcome), "config": {**blank.config, **outcome.config}}
+    if measured.get("seconds") is None:
+        measured["seconds"] = time.perf_counter() - start
+    return replace(blank, **measured, finished=provenance.now())
 
 
 def _hash(cell: Cell) -> str:
-    """A run that stopped must not go on with other settings."""
+    """What is stopped must not go on with other settings."""
     return hashlib.sha256(json.dumps(cell.settings, sort_keys=True).encode()).hexdigest()[:8]

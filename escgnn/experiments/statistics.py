@@ -7,7 +7,8 @@ from pathlib import Path
 
 from escgnn.counting import TARGETS, count_all, named
 from escgnn.datasets import Size, is_present, load
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.records import Table
 
 PAPER_SIZES = {  # tab:stat
     "zinc-12k": Size(12000, 23.2, 24.9),

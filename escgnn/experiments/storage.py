@@ -1,5 +1,6 @@
 """What the encoding costs in space: `tab:space`, on disk and in memory."""
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from escgnn.datasets import DatasetBundle, DatasetError, load
-from escgnn.experiments.fits import cut
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.experiments.trained import cut
+from escgnn.records import Table
 from escgnn.transforms import StructuralEncoding
 
 COLUMNS = ("OGBG-HIV", "ZINC", "QM9")
@@ -16,8 +18,10 @@ DATASETS = {"OGBG-HIV": "ogbg-molhiv", "ZINC": "zinc-12k", "QM9": "qm9"}
 QM9_MOLECULES = 129433  # of the paper
 HOPS = 3
 ROWS = ("original", "ESC-GNN, stored")
-NOTE = f"ESC-GNN stored: the graphs with the encoding of every edge, {HOPS} hops. It need not be stored: each batch is encoded "
-NOTE += "while training, so in use ESC-GNN takes the space of the original."
+NOTE = (
+    f"ESC-GNN stored: the graphs with the encoding of every edge, {HOPS} hops. It need not be stored: each batch is encoded "
+    "while training, so in use ESC-GNN takes the space of the original."
+)
 TAB_SPACE = Table(
     label="tab:space",
     title="Space on disk",
@@ -45,23 +49,21 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Write the files, and look how large they are."""
     bundle, factor, note = _molecules(cell.variant)
-    bundle = cut(bundle, cell.settings["graphs"])
-    graphs = bundle.graphs
-    scratch = folder / "scratch"
-    scratch.mkdir(exist_ok=True)
-    graphs.save(scratch / "graphs.safetensors")
-    batch = graphs.batch()
-    memory = sum(values.nbytes for name, values in batch if name not in ("batch", "num_nodes"))
+    graphs = cut(bundle, cell.settings["graphs"]).graphs
+    memory = sum(values.nbytes for name, values in graphs.batch() if name not in ("batch", "num_nodes"))
+    arrays = {}
     if cell.row != "original":
         rows = StructuralEncoding(HOPS).rows(graphs.view())
         arrays = {"length": rows.length, "bin": rows.bin, "count": rows.count}
-        save_file(
-            {name: np.ascontiguousarray(array) for name, array in arrays.items()}, scratch / "encoding.safetensors"
-        )
         memory += sum(array.nbytes for array in arrays.values())
-    disk = sum(path.stat().st_size for path in scratch.iterdir())
-    values = {TAB_SPACE.label: disk, MEMORY.label: memory}
-    return Outcome({label: {cell.variant: factor * size / 1e6} for label, size in values.items()}, note=note)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        graphs.save(Path(place, "graphs.safetensors"))
+        if arrays:
+            whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+            save_file(whole, Path(place, "encoding.safetensors"))
+        disk = sum(path.stat().st_size for path in Path(place).iterdir())
+    sizes = {TAB_SPACE.label: disk, MEMORY.label: memory}
+    return Outcome({label: {cell.variant: factor * size / 1e6} for label, size in sizes.items()}, note=note)
 
 
 def _molecules(column: str) -> tuple[DatasetBundle, float, str]:

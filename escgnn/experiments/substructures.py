@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from escgnn.counting import TARGETS, count_all
 from escgnn.datasets import DatasetBundle, Feature
-from escgnn.experiments.fits import bundle_of, flags, outcome, train, training
-from escgnn.experiments.table import Cell, Experiment, Outcome, Table
+from escgnn.experiments.experiment import Cell, Experiment, Outcome
+from escgnn.experiments.trained import Settings, bundle_of, outcome, train, training
+from escgnn.records import Table
 
 COLUMNS = ("baseline", *TARGETS, "all")
-MOST = 63  # counts from here on are taken as equal
+SMOKE_COLUMNS = ("baseline", "6-cycle", "all")
+LARGEST_COUNT = 63  # larger ones are taken as equal to it
 NOTE = (
     "The counts are exact, of the position that the benchmark counts, and join the atom's categories as further ones."
 )
@@ -39,21 +40,22 @@ HIV = Table(
     note=NOTE,
 )
 DATASETS = {"ZINC": ("zinc-12k", "mae", ZINC), "OGBG-HIV": ("ogbg-molhiv", "rocauc", HIV)}
-SHARED = {"encoding": None, "model__hidden": 64, "schedule": "cosine"}
-BUDGETS: dict[str, dict[str, dict[str, Any]]] = {
-    "smoke": {row: {"epochs": 1, "model__hidden": 16, "model__layers": 2} for row in DATASETS},
+SHARED: Settings = {"encoding": None, "model": {"hidden": 64}, "schedule": "cosine"}
+BUDGETS: dict[str, dict[str, Settings]] = {
+    "smoke": {row: {"model": {"hidden": 16, "layers": 2}, "epochs": 1} for row in DATASETS},
     "hour": {"ZINC": {"epochs": 12}, "OGBG-HIV": {"epochs": 3}},
-    "paper": {"ZINC": {"epochs": 1000}, "OGBG-HIV": {"epochs": 150, "model__hidden": 300}},
+    "paper": {"ZINC": {"epochs": 1000}, "OGBG-HIV": {"model": {"hidden": 300}, "epochs": 150}},
 }
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
     """Nothing, each substructure, and all together, on both datasets."""
-    graphs, columns = (200, ("baseline", "6-cycle", "all")) if budget == "smoke" else (None, COLUMNS)
+    graphs = 200 if budget == "smoke" else None
+    columns = SMOKE_COLUMNS if budget == "smoke" else COLUMNS
     found = []
     for seed in range(seeds):
         for row, (name, _, _) in DATASETS.items():
-            settings = training(name, flags(**{**SHARED, **BUDGETS[budget][row]}), graphs=graphs)
+            settings = training(name, SHARED, BUDGETS[budget][row], graphs=graphs)
             found += [Cell(row, seed, column, {**settings, "counts": column}) for column in columns]
     return found
 
@@ -73,8 +75,8 @@ def with_counts(bundle: DatasetBundle, patterns: Sequence[str]) -> DatasetBundle
         return bundle
     counts = count_all(bundle.graphs.view())[:, [TARGETS.index(pattern) for pattern in patterns]]
     x = bundle.graphs.column("x").numpy()
-    joined = np.concatenate([x.reshape(len(x), -1), np.minimum(counts, MOST)], axis=1, dtype=np.int64)
-    sizes = (*bundle.features["x"].sizes, *(MOST + 1,) * len(patterns))
+    joined = np.concatenate([x.reshape(len(x), -1), np.minimum(counts, LARGEST_COUNT)], axis=1, dtype=np.int64)
+    sizes = (*bundle.features["x"].sizes, *(LARGEST_COUNT + 1,) * len(patterns))
     features = {**bundle.features, "x": Feature("categorical", sizes)}
     return replace(bundle, graphs=bundle.graphs.with_fields(node={"x": joined}), features=features)
 

@@ -1,8 +1,8 @@
 """Records of runs as tables and figures beside the paper's numbers: one HTML page, or Markdown.
 
 ```python
-report = build("results")
-write("results", "report.html")
+write("results", "report.html", EXPERIMENTS.values())  # of `escgnn.experiments`
+build("results", [my_experiment]).markdown()
 ```
 
 Within a seed, validation values choose among the variants of a row; test values never do. Over the seeds every run counts.
@@ -12,22 +12,19 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from escgnn import records
 from escgnn.disk import atomic
-from escgnn.report.findings import Findings
+from escgnn.records import Chapter
+from escgnn.report.content import Content
 from escgnn.report.html import page as html_page
 from escgnn.report.markdown import page as markdown_page
 from escgnn.report.selection import Entry, choose
 
-if TYPE_CHECKING:
-    from escgnn.experiments.table import Experiment
-
 __all__ = ["Entry", "Report", "build", "choose", "write"]
 
 
-class Report(Findings):
+class Report(Content):
     """What was run, laid out as a page."""
 
     def html(self) -> str:
@@ -39,29 +36,27 @@ class Report(Findings):
         return markdown_page(self)
 
 
-def build(results: str | PathLike[str], experiments: "Iterable[Experiment] | None" = None) -> Report:
+def build(results: str | PathLike[str], experiments: Iterable[Chapter]) -> Report:
     """Read all records below a folder; one that does not exist holds none.
 
     Args:
         results: The folder.
-        experiments: What to show; all experiments of the paper if None.
+        experiments: What to show, such as ``escgnn.experiments.EXPERIMENTS.values()``.
 
     Raises:
         ValueError: A file in the folder is not a record; the message names it.
     """
-    shown = tuple(_all() if experiments is None else experiments)
-    return Report(shown, tuple(records.read(results)), f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+    generated = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    return Report(tuple(experiments), tuple(records.read(results)), generated)
 
 
-def write(
-    results: str | PathLike[str], path: str | PathLike[str], experiments: "Iterable[Experiment] | None" = None
-) -> Path:
+def write(results: str | PathLike[str], path: str | PathLike[str], experiments: Iterable[Chapter]) -> Path:
     """Write the report of a folder's records to a file, whole or not at all.
 
     Args:
         results: The folder of records.
         path: The file; its extension says which: .html or .md.
-        experiments: What to show; all experiments of the paper if None.
+        experiments: What to show, such as ``escgnn.experiments.EXPERIMENTS.values()``.
 
     Raises:
         ValueError: Another extension, or a file in the folder is not a record.
@@ -74,9 +69,3 @@ def write(
     with atomic(target) as draft:
         draft.write_text(page, encoding="utf-8")
     return target
-
-
-def _all() -> "Iterable[Experiment]":
-    from escgnn.experiments import EXPERIMENTS  # loads torch, which reading records does not need
-
-    return EXPERIMENTS.values()

@@ -1,13 +1,21 @@
-"""Small charts as SVG in the colours of the page, light or dark; lines are labelled where they end."""
+"""Small charts as SVG in the colours of the page, light or dark; lines are labelled where they end.
+
+First how any chart is drawn, then those of a report: learning curves, predicted against true values, error against hops.
+"""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from escgnn.records import BUDGETS, Record
+from escgnn.report.content import Section, unique
 from escgnn.report.markup import Markup, join, tag
+from escgnn.report.selection import Entry, choose
 
 COLOURS = 8  # the page's style sheet names as many
+CURVE_POINTS = 150  # more would not be seen, and the page should stay small
+SCATTER_POINTS = 400
 Point = tuple[float, float]
 Scale = Callable[[float], float]
 
@@ -46,12 +54,16 @@ class Axis:
     @classmethod
     def of(cls, values: Sequence[float], *, log: bool = False, whole: bool = False) -> "Axis":
         """An axis that holds all values, with two to six ticks, at whole numbers if asked."""
-        low, high = min(values, default=1.0), max(values, default=1.0)
+        low = min(values, default=1.0)
+        high = max(values, default=1.0)
         if log:
-            low, high = (low / 1.3, high * 1.3) if high / low < 1.7 else (low / 1.08, high * 1.08)
+            factor = 1.3 if high / low < 1.7 else 1.08
+            low /= factor
+            high *= factor
             return cls(low, high, _log_ticks(low, high), log=True)
         margin = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
-        low, high = (low - margin, high + margin)
+        low -= margin
+        high += margin
         step = max(_step((high - low) / 4), 1.0 if whole else 0.0)
         first = math.ceil(low / step)
         return cls(low, high, tuple(i * step for i in range(first, math.floor(high / step) + 1)))
@@ -95,7 +107,10 @@ def chart(
         series = [Series([(x.low, x.low), (x.high, x.high)], "rule"), *series]
     tick_width = max((len(_tick(t)) for t in y.ticks), default=1) * 6.2
     label_width = max((len(one.label) for one in series if one.points), default=0) * 6.2
-    left, right, top, bottom = tick_width + 9, width - max(10.0, label_width + 14), 20 if y_label else 10, height - 32
+    left = tick_width + 9
+    right = width - max(10.0, label_width + 14)
+    top = 20 if y_label else 10
+    bottom = height - 32
 
     def across(value: float) -> float:
         return left + x.place(value) * (right - left)
@@ -103,7 +118,7 @@ def chart(
     def up(value: float) -> float:
         return bottom - y.place(value) * (bottom - top)
 
-    parts = [
+    elements = [
         *(tag("path", d=f"M{left:.0f} {up(t):.1f}H{right:.0f}", class_="level") for t in y.ticks),
         *(tag("text", _tick(t), x=left - 5, y=up(t) + 3.5, class_="end") for t in y.ticks),
         *(tag("text", _tick(t), x=across(t), y=bottom + 14, class_="mid") for t in x.ticks),
@@ -113,7 +128,7 @@ def chart(
         *_labels([one for one in series if one.label and one.points], across, up, bottom),
     ]
     drawing = tag(
-        "svg", tag("title", title), join(parts), viewBox=f"0 0 {width} {height}", role="img", aria_label=title
+        "svg", tag("title", title), join(elements), viewBox=f"0 0 {width} {height}", role="img", aria_label=title
     )
     return tag("figure", tag("figcaption", title), drawing)
 
@@ -127,7 +142,8 @@ def _finite(one: Series, log: bool) -> Series:
 def _drawn(one: Series, across: Scale, up: Scale) -> Markup:
     """One path a series: dots are strokes of no length with round ends, which keeps a page of thousands small."""
     places = [f"{across(x):.1f} {up(y):.1f}" for x, y in one.points]
-    line, dots = "M" + "L".join(places), "".join(f"M{place}h0" for place in places)
+    line = "M" + "L".join(places)
+    dots = "".join(f"M{place}h0" for place in places)
     dash = "5 3" if one.colour >= COLOURS else None
     if one.kind in ("line", "rule"):
         return tag("path", d=line if len(places) > 1 else dots, class_=one.css, stroke_dasharray=dash)
@@ -180,3 +196,134 @@ def _tick(value: float) -> str:
     if abs(value) >= 10_000 or 0 < abs(value) < 0.001:
         return f"{value:.0e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
     return f"{round(value, 10):g}"
+
+
+def learning_curves(experiment: str, records: Iterable[Record], rows: Iterable[str] = ()) -> list[Markup]:
+    """Charts of an experiment's runs, each row at its most telling budget: a line for each variant and seed.
+
+    Runs that fill the same tables belong together. Rows without variants share a chart, in which they are compared;
+    others have one each.
+
+    Args:
+        experiment: Its name.
+        records: Runs; those of other experiments are left out.
+        rows: The order of the rows; others follow.
+    """
+    order = [*rows]
+    groups: dict[str, dict[str, list[Record]]] = {}
+    for run in records:
+        if run.experiment == experiment and run.error is None and len(run.curve) > 1:
+            label = min(run.values, key=lambda label: ":" not in label, default=experiment)  # the paper's own first
+            groups.setdefault(label, {}).setdefault(run.row, []).append(run)
+    charts = []
+    for label, found in groups.items():
+        best = {row: _most_telling(found[row]) for row in sorted(found, key=lambda r: _place(order, r))}
+        if all(len({run.variant for run in runs}) == 1 for runs in best.values()):
+            panels = {"all rows": best} if len(best) > 1 else dict.fromkeys(best, best)
+        else:
+            panels = {row: _by_variant(row, runs) for row, runs in best.items()}
+        for title, lines in panels.items():
+            budgets = dict.fromkeys(run.budget for runs in lines.values() for run in runs)
+            names = list(lines)
+            for start in range(0, len(names), COLOURS):  # each line of a chart has a colour of its own
+                shown = {name: lines[name] for name in names[start : start + COLOURS]}
+                charts.append(_curves(f"{label}: {title}, {' / '.join(budgets)}", shown))
+    return charts
+
+
+def scatters(section: Section) -> dict[str, list[Markup]]:
+    """By row, a chart for each column: predictions of the chosen runs against the truth, on test data."""
+    charts: dict[str, list[Markup]] = {}
+    for row in section.table.rows:
+        for entry in section.row(row):
+            points = [(float(x), float(y)) for run in entry.runs for x, y in run.scatter.get(entry.column, ())]
+            if points:
+                points = _thinned(points, SCATTER_POINTS)
+                colour = section.table.rows.index(row)
+                drawn = chart(
+                    entry.column,
+                    [Series(points, "dots", colour=colour)],
+                    x_label="true",
+                    y_label="predicted",
+                    square=True,
+                    size=(190, 200),
+                )
+                charts.setdefault(row, []).append(drawn)
+    return charts
+
+
+def hop_charts(section: Section) -> list[Markup]:
+    """For each column, test error against the hops of the encoding; rings are around what validation chose."""
+    if section.table.better != "lower":
+        return []
+    charts = []
+    for column in section.table.columns:
+        series = []
+        rings = []
+        entries = [entry for row in section.table.rows if len(hops_of(entry := section.entries[row, column])) > 1]
+        for entry in entries:
+            colour = section.table.rows.index(entry.row)
+            name = entry.row if len(entries) > 1 else ""
+            by_hops = {h: choose(entry.table, entry.row, column, runs) for h, runs in hops_of(entry).items()}
+            points = [(float(h), one.mean) for h, one in by_hops.items() if one.mean is not None]
+            chosen = {hops(run) for run in entry.runs}
+            series.append(Series(points, "marks", name, colour))
+            rings.append(Series([point for point in points if int(point[0]) in chosen], "rings", colour=colour))
+            if len(entries) == 1 and entry.paper is not None:
+                series.append(Series([(points[0][0], entry.paper), (points[-1][0], entry.paper)], "rule", "paper"))
+        if series:
+            charts.append(chart(column, [*series, *rings], x_label="hops", y_label="error, log", log=True, whole=True))
+    return charts
+
+
+def hops(record: Record) -> int | None:
+    """The radius of the encoding that a run used."""
+    encoding = record.config.get("transform", record.config.get("encoding"))  # records have had both names
+    value = encoding.get("hops") if isinstance(encoding, dict) else None
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_number else None
+
+
+def hops_of(entry: Entry) -> dict[int, list[Record]]:
+    """A cell's runs by their hops."""
+    groups: dict[int, list[Record]] = {}
+    for run in sorted((run for run in entry.among if hops(run) is not None), key=lambda run: hops(run) or 0):
+        groups.setdefault(hops(run) or 0, []).append(run)
+    return groups
+
+
+def _curves(title: str, lines: dict[str, list[Record]]) -> Markup:
+    """Validation values over epochs; losses where a run has none."""
+    runs = [run for group in lines.values() for run in group]
+    measure = "validation" if all(_points(run, "validation") for run in runs) else "loss"
+    series = [
+        Series(_thinned(_points(run, measure), CURVE_POINTS), "line", name if i == 0 else "", colour)
+        for colour, (name, group) in enumerate(lines.items())
+        for i, run in enumerate(group)
+    ]
+    return chart(title, series, x_label="epoch", y_label=f"{measure}, log", log=True)
+
+
+def _points(run: Record, measure: str) -> list[Point]:
+    pairs = [(point.get("epoch"), point.get(measure)) for point in run.curve]
+    return [(x, y) for x, y in pairs if x is not None and y is not None and y > 0]
+
+
+def _most_telling(runs: Sequence[Record]) -> list[Record]:
+    budget = max((run.budget for run in runs), key=BUDGETS.index)
+    return unique(run for run in runs if run.budget == budget)
+
+
+def _by_variant(row: str, runs: Sequence[Record]) -> dict[str, list[Record]]:
+    names = sorted({run.variant for run in runs})
+    return {name or row: [run for run in runs if run.variant == name] for name in names}
+
+
+def _place(order: Sequence[str], row: str) -> int:
+    return order.index(row) if row in order else len(order)
+
+
+def _thinned(points: Sequence[Point], limit: int) -> list[Point]:
+    """At most about so many of the points, evenly, the last always."""
+    step = -(-len(points) // limit) or 1
+    return [*points[:-1:step], points[-1]] if points else []

@@ -3,16 +3,15 @@
 import re
 from collections.abc import Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from escgnn.records import Record
-from escgnn.report.figures import hop_charts, learning_curves, scatters
-from escgnn.report.findings import (
+from escgnn.records import Record, Table
+from escgnn.report.charts import hop_charts, learning_curves, scatters
+from escgnn.report.content import (
     DASH,
     MEANING,
     START,
     TIMES,
-    Findings,
+    Content,
     Section,
     commands,
     duration,
@@ -28,9 +27,6 @@ from escgnn.report.markup import Markup, join, tag
 from escgnn.report.selection import Entry
 from escgnn.report.style import STYLE
 
-if TYPE_CHECKING:
-    from escgnn.experiments.table import Table
-
 MARKS = {
     ("same", True): ("=", "the same as in the paper"),
     ("same", False): ("≠", "not the same as in the paper"),
@@ -42,7 +38,7 @@ LEGEND = (
 )
 
 
-def page(findings: Findings) -> str:
+def page(content: Content) -> str:
     """The whole page."""
     title = "ESC-GNN: our numbers beside the paper's"
     head = tag(
@@ -53,21 +49,21 @@ def page(findings: Findings) -> str:
         tag("title", title),
         tag("style", Markup(STYLE)),
     )
-    nothing = None if findings.records else _nothing()
-    rest = [_gaps(findings), _runs(findings)] if findings.records else []
-    parts = [_header(title, findings), nothing, _contents(findings), _experiments(findings), *rest]
-    body = tag("body", tag("main", *parts))
+    nothing = None if content.records else _nothing()
+    rest = [_gaps(content), _runs(content)] if content.records else []
+    sections = [_header(title, content), nothing, _contents(content), _experiments(content), *rest]
+    body = tag("body", tag("main", *sections))
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _header(title: str, findings: Findings) -> Markup:
-    judged = [e for section in findings.sections for e in section.filled if e.good is not None]
+def _header(title: str, content: Content) -> Markup:
+    judged = [e for section in content.sections for e in section.filled if e.good is not None]
     facts = {
-        "Generated": findings.generated,
-        "Runs": f"{many(len(findings.records), 'run')}, {len(findings.failed)} failed",
-        "Commits": ", ".join(map(short, findings.commits)) or "none recorded",
-        "Versions": ", ".join(f"{name} {' / '.join(v)}" for name, v in findings.versions.items()) or "none recorded",
-        "Time": f"{duration(sum(record.seconds for record in findings.records))} of computing; as the clock went on the "
+        "Generated": content.generated,
+        "Runs": f"{many(len(content.records), 'run')}, {len(content.failed)} failed",
+        "Commits": ", ".join(map(short, content.commits)) or "none recorded",
+        "Versions": ", ".join(f"{name} {' / '.join(v)}" for name, v in content.versions.items()) or "none recorded",
+        "Time": f"{duration(sum(record.seconds for record in content.records))} of computing; as the clock went on the "
         "machine that ran it, which other work may have shared",
     }
     lede = (
@@ -81,10 +77,10 @@ def _header(title: str, findings: Findings) -> Markup:
     return tag("header", tag("h1", title), tag("p", lede, class_="lede"), tag("dl", *pairs))
 
 
-def _contents(findings: Findings) -> Markup:
+def _contents(content: Content) -> Markup:
     """Table of contents and summary in one."""
     rows = []
-    for section in findings.sections:
+    for section in content.sections:
         judged = [entry for entry in section.filled if entry.good is not None]
         good = f"{sum(entry.good is True for entry in judged)}/{len(judged)}" if judged else DASH
         link = tag("a", _prose(section.table.title), href=f"#{anchor(section.table.label)}")
@@ -99,12 +95,12 @@ def _contents(findings: Findings) -> Markup:
         )
     names = ("Table", "Run", "As good", "Budget")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
-    links = [("#gaps", "What was not run, and why"), ("#runs", "All runs")] if findings.records else []
+    links = [("#gaps", "What was not run, and why"), ("#runs", "All runs")] if content.records else []
     table = _scroll("Contents", tag("table", _caption("Contents"), head, tag("tbody", *rows), class_="contents"))
     more = join((tag("a", text, href=to) for to, text in links), " · ")
     legend = join([*(join([_chip(budget), f"{meaning}. "]) for budget, meaning in MEANING.items()), LEGEND])
-    parts = [table, tag("p", legend, class_="cost"), tag("p", more, class_="more") if links else None]
-    return tag("nav", tag("h2", "Contents"), *parts, aria_label="Contents")
+    below = [tag("p", legend, class_="cost"), tag("p", more, class_="more") if links else None]
+    return tag("nav", tag("h2", "Contents"), table, *below, aria_label="Contents")
 
 
 def _nothing() -> Markup:
@@ -115,52 +111,52 @@ def _nothing() -> Markup:
     )
 
 
-def _experiments(findings: Findings) -> Markup:
-    parts = []
-    for name, group in groupby(findings.sections, key=lambda section: section.experiment):
+def _experiments(content: Content) -> Markup:
+    chapters = []
+    for name, group in groupby(content.sections, key=lambda section: section.experiment):
         sections = list(group)
         rows = dict.fromkeys(row for section in sections for row in section.table.rows)
-        curves = learning_curves(name, findings.records, rows)
+        curves = learning_curves(name, content.records, rows)
         heading = tag("h2", name.capitalize(), tag("code", f"escgnn reproduce {name}", class_="label"))
-        parts.append(
+        chapters.append(
             tag(
                 "section",
                 heading,
-                *(_table(findings, section) for section in sections),
+                *(_table(content, section) for section in sections),
                 _figures("Learning curves", "One line for each variant and seed.", curves, name),
             )
         )
-    return join(parts)
+    return join(chapters)
 
 
-def _table(findings: Findings, section: Section) -> Markup:
+def _table(content: Content, section: Section) -> Markup:
     """One table with its figures; folded if there is nothing of ours in it."""
     table = section.table
     what = tag("p", f"{section.measure} ", _prose(table.note), class_="what")
-    grid = _scroll(table.title, _grid(findings, section))
+    grid = _scroll(table.title, _grid(content, section))
     if section.filled:
-        content = [grid, _budgets(section), _provenance(section), *_section_figures(section)]
+        shown = [grid, _budgets(section), _provenance(section), *_section_figures(section)]
     else:
-        content = [tag("details", tag("summary", "Not run; its rows and the paper's numbers"), grid)]
+        shown = [tag("details", tag("summary", "Not run; its rows and the paper's numbers"), grid)]
     return tag(
         "article",
         tag("h3", _prose(table.title), tag("code", table.label, class_="label")),
         what,
-        *content,
+        *shown,
         id_=anchor(table.label),
     )
 
 
-def _grid(findings: Findings, section: Section) -> Markup:
+def _grid(content: Content, section: Section) -> Markup:
     table = section.table
     head = tag("thead", tag("tr", tag("td"), *(tag("th", column, scope="col") for column in table.columns)))
     rows = []
     for row in table.rows:
         entries = section.row(row)
         seeds = section.seeds(row)
-        under = [*map(_chip, section.budgets(row)), tag("small", f"{seeds} seed{'s' * (seeds != '1')}")]
+        under = [*map(_chip, section.budgets(row)), tag("small", f"{seeds} seed" if seeds == "1" else f"{seeds} seeds")]
         name = tag("th", row, tag("div", *under) if seeds else None, scope="row")
-        rows.append(tag("tr", name, *(_cell(findings, section, entry) for entry in entries)))
+        rows.append(tag("tr", name, *(_cell(content, section, entry) for entry in entries)))
     others = [row for row in table.paper if row not in table.rows]
     rest = [
         tag("tr", tag("th", row, scope="row"), *(_number(value, table) for value in table.paper[row])) for row in others
@@ -172,11 +168,11 @@ def _grid(findings: Findings, section: Section) -> Markup:
     return tag("table", _caption(f"{table.title} ({table.label})"), head, tag("tbody", *rows), more, class_="grid")
 
 
-def _cell(findings: Findings, section: Section, entry: Entry) -> Markup:
+def _cell(content: Content, section: Section, entry: Entry) -> Markup:
     digits = entry.table.digits
     paper = None if entry.paper is None else tag("small", f"paper {published(entry.paper, entry.table)}")
     if entry.mean is None or entry.best is None:
-        why = findings.why(section, entry)
+        why = content.why(section, entry)
         return tag(
             "td", tag("span", "failed" if why.startswith("failed") else "not run"), paper, class_="none", title=why
         )
@@ -189,12 +185,18 @@ def _cell(findings: Findings, section: Section, entry: Entry) -> Markup:
         tag("b", number(entry.mean, digits)),
         tag("span", shown, class_="mark", role="img", aria_label=meaning) if shown else None,
         *(text if isinstance(text, Markup) else tag("small", text) for text in small if text),
-        class_="good" if entry.good else "smoke" if entry.budget == "smoke" else None,
+        class_=_cell_class(entry),
         title=_provenance_text(entry),
     )
 
 
-def _number(value: float | None, table: "Table") -> Markup:
+def _cell_class(entry: Entry) -> str | None:
+    if entry.good:
+        return "good"
+    return "smoke" if entry.budget == "smoke" else None
+
+
+def _number(value: float | None, table: Table) -> Markup:
     return tag("td", DASH if value is None else published(value, table))
 
 
@@ -261,16 +263,14 @@ def _section_figures(section: Section) -> list[Markup | None]:
         "Test error against the hops of the encoding, mean over seeds; of networks that differ in more, validation chose one for "
         "each number of hops. Rings are around what it chose in all."
     )
-    parts = [_figures("Error against hops", text, hop_charts(section), section.table.title)]
+    figures = [_figures("Error against hops", text, hop_charts(section), section.table.title)]
     predictions = scatters(section)
     if predictions:
-        parts.append(tag("h4", "Predicted against true values"))
-        parts.append(
-            tag("p", "Test data, the runs that validation chose; the line is where they agree.", class_="what")
-        )
+        what = "Test data, the runs that validation chose; the line is where they agree."
+        figures += [tag("h4", "Predicted against true values"), tag("p", what, class_="what")]
     for row, charts in predictions.items():
-        parts += [tag("h5", row), tag("div", *charts, class_="charts narrow")]
-    return parts
+        figures += [tag("h5", row), tag("div", *charts, class_="charts narrow")]
+    return figures
 
 
 def _figures(heading: str, text: str, charts: list[Markup], of: str) -> Markup | None:
@@ -282,33 +282,33 @@ def _figures(heading: str, text: str, charts: list[Markup], of: str) -> Markup |
     )
 
 
-def _gaps(findings: Findings) -> Markup:
-    missing = [tag("li", tag("code", gap.table.label), f" {gap.cells}: {gap.why}") for gap in findings.gaps]
+def _gaps(content: Content) -> Markup:
+    missing = [tag("li", tag("code", gap.table.label), f" {gap.cells}: {gap.why}") for gap in content.gaps]
     failed = [
         tag("li", tag("b", _name(r)), f", after {duration(r.seconds)}: ", tag("code", r.error or ""))
-        for r in findings.failed
+        for r in content.failed
     ]
     smaller = [
         tag("li", _chip(budget), f" {MEANING[budget]}: ", tag("code", table.label), f" {', '.join(rows)}")
-        for budget, table, rows in findings.smaller
+        for budget, table, rows in content.smaller
     ]
-    notes = [tag("li", note, tag("small", f" {'; '.join(who)}")) for note, who in findings.notes.items()]
-    stray = [tag("li", _name(record)) for record in findings.strays]
+    notes = [tag("li", note, tag("small", f" {'; '.join(who)}")) for note, who in content.notes.items()]
+    unplaced = [tag("li", _name(record)) for record in content.unplaced]
     lists = {
         "Cells without a number": missing,
         "Runs that failed": failed,
         "Budgets smaller than the paper's": smaller,
         "Notes of runs": notes,
-        "Runs that belong to no table": stray,
+        "Runs that belong to no table": unplaced,
     }
-    parts = [part for name, items in lists.items() if items for part in (tag("h3", name), tag("ul", *items))]
+    shown = [join([tag("h3", name), tag("ul", *items)]) for name, items in lists.items() if items]
     heading = tag("h2", "What was not run, and why")
-    return tag("section", heading, *(parts or [tag("p", "Nothing is missing.")]), id_="gaps")
+    return tag("section", heading, *(shown or [tag("p", "Nothing is missing.")]), id_="gaps")
 
 
-def _runs(findings: Findings) -> Markup:
+def _runs(content: Content) -> Markup:
     rows = []
-    for record in findings.records:
+    for record in content.records:
         cells = (
             str(record.epochs),
             duration(record.seconds),
@@ -325,8 +325,8 @@ def _runs(findings: Findings) -> Markup:
 
 
 def _name(record: Record) -> str:
-    parts = (record.experiment, record.row, record.variant, f"seed {record.seed}", record.budget)
-    return ", ".join(part for part in parts if part)
+    words = (record.experiment, record.row, record.variant, f"seed {record.seed}", record.budget)
+    return ", ".join(word for word in words if word)
 
 
 def _list(title: str, names: Iterable[str], rows: Iterable[Markup]) -> Markup:
@@ -341,7 +341,7 @@ def _scroll(name: str, table: Markup) -> Markup:
 
 def _prose(text: str) -> Markup:
     """Text in which names between backticks are code."""
-    return join(tag("code", part) if i % 2 else part for i, part in enumerate(text.split("`")))
+    return join(tag("code", words) if i % 2 else words for i, words in enumerate(text.split("`")))
 
 
 def _caption(text: str) -> Markup:

@@ -1,9 +1,9 @@
 """A report as GitHub Markdown, for the terminal and for the docs."""
 
-from escgnn.report.findings import (
+from escgnn.report.content import (
     MEANING,
     START,
-    Findings,
+    Content,
     Section,
     commands,
     duration,
@@ -21,20 +21,20 @@ LEGEND = (
 )
 
 
-def page(findings: Findings) -> str:
+def page(content: Content) -> str:
     """All tables, and what was not run and why."""
-    head = f"# Our numbers beside the paper's\n\n{_about(findings)}\n\n"
-    if not findings.records:
+    head = f"# Our numbers beside the paper's\n\n{_about(content)}\n\n"
+    if not content.records:
         return f"{head}Nothing was run yet. Start with `{START}`.\n"
-    shown = [section for section in findings.sections if section.filled]
-    return head + f"{LEGEND}\n\n" + "\n".join(map(_section, shown)) + "\n" + _gaps(findings)
+    shown = [section for section in content.sections if section.filled]
+    return head + f"{LEGEND}\n\n" + "\n".join(map(_section, shown)) + "\n" + _gaps(content)
 
 
-def _about(findings: Findings) -> str:
-    facts = [f"Made by `escgnn report` on {findings.generated}", many(len(findings.records), "run")]
-    if findings.commits:
-        facts.append(f"commit {', '.join(map(short, findings.commits))}")
-    facts += [f"{name} {', '.join(versions)}" for name, versions in findings.versions.items()]
+def _about(content: Content) -> str:
+    facts = [f"Made by `escgnn report` on {content.generated}", many(len(content.records), "run")]
+    if content.commits:
+        facts.append(f"commit {', '.join(map(short, content.commits))}")
+    facts += [f"{name} {', '.join(versions)}" for name, versions in content.versions.items()]
     return text(", ".join(facts)) + "."
 
 
@@ -57,7 +57,8 @@ def _section(section: Section) -> str:
     for budget in section.budgets():
         runs = section.runs(budget)
         called = ", ".join(f"`{' '.join(command.split())}`" for command in commands(runs))
-        lines.append(f"Budget {budget} ({MEANING[budget]}): {runs_text(runs)}{'; ' if called else ''}{called}.")
+        cost = "; ".join(filter(None, [runs_text(runs), called]))
+        lines.append(f"Budget {budget} ({MEANING[budget]}): {cost}.")
     if table.note:
         lines += ["", text(table.note)]
     return "\n".join(lines) + "\n"
@@ -70,32 +71,38 @@ class Italic(str):
 
 
 def _cell(entry: Entry) -> str:
-    parts = [number(entry.mean, entry.table.digits) if entry.mean is not None else "not run"]
+    words = ["not run" if entry.mean is None else number(entry.mean, entry.table.digits)]
     if entry.paper is not None:
-        parts.append(f"({published(entry.paper, entry.table)})")
-    return " ".join([*parts, *filter(None, [mark(entry)])])
+        words.append(f"({published(entry.paper, entry.table)})")
+    if sign := mark(entry):
+        words.append(sign)
+    return " ".join(words)
 
 
 def mark(entry: Entry) -> str:
     """How ours compares with the paper's, in one sign."""
     if entry.good is None:
         return ""
-    return {True: "=", False: "≠"}[entry.good] if entry.table.better == "same" else "✓" if entry.good else ""
+    if entry.table.better == "same":
+        return "=" if entry.good else "≠"
+    return "✓" if entry.good else ""
 
 
-def _gaps(findings: Findings) -> str:
+def _gaps(content: Content) -> str:
     lines = ["## What was not run, and why", ""]
-    lines += [f"- `{g.table.label}`, {text(g.cells)}: {text(g.why)}" for g in findings.gaps]
-    for record in findings.failed:
+    lines += [f"- `{g.table.label}`, {text(g.cells)}: {text(g.why)}" for g in content.gaps]
+    for record in content.failed:
         name = " ".join(filter(None, [record.experiment, record.row, record.variant, f"seed {record.seed}"]))
         spent = f"{record.budget}, after {duration(record.seconds)}"
         lines.append(f"- failed: {text(name)} ({spent}): {text(record.error or '')}")
-    for budget, table, rows in findings.smaller:
+    for budget, table, rows in content.smaller:
         lines.append(f"- `{table.label}`: budget {budget}, {MEANING[budget]}: {text(', '.join(rows))}")
-    lines += [f"- note: {text(note)} ({text('; '.join(who))})" for note, who in findings.notes.items()]
-    if findings.strays:
-        lines.append(f"- {many(len(findings.strays), 'run')} not shown: no table here has a place for the numbers")
-    return "\n".join(lines if len(lines) > 2 else [*lines, "Nothing is missing."]) + "\n"
+    lines += [f"- note: {text(note)} ({text('; '.join(who))})" for note, who in content.notes.items()]
+    if content.unplaced:
+        lines.append(f"- {many(len(content.unplaced), 'run')} not shown: no table here has a place for the numbers")
+    if len(lines) == 2:
+        lines.append("Nothing is missing.")
+    return "\n".join(lines) + "\n"
 
 
 def line(*cells: str) -> str:

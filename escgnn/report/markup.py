@@ -26,19 +26,19 @@ def tag(name: str, /, *children: str | None, **attributes: str | float | bool | 
         if value is True:
             shown.append(key)
         elif value is not None and value is not False:
-            shown.append(f'{key}="{escape(value if isinstance(value, str) else f"{value:.5g}")}"')
+            text = value if isinstance(value, str) else f"{value:.5g}"
+            shown.append(f'{key}="{escape(text)}"')
     opened = f"<{' '.join(shown)}>"
     return Markup(opened if name in VOID else f"{opened}{join(children)}</{name}>")
 
 
-def join(parts: Iterable[str | None], between: str = "") -> Markup:
-    """Parts one after another, escaped where they are not HTML already.
+def join(children: Iterable[str | None], between: str = "") -> Markup:
+    """Elements and texts one after another, escaped where they are not HTML already.
 
     >>> join(["<", Markup("<br>")], ", ")
     '&lt;, <br>'
     """
-    return Markup(
-        escape(between, quote=False).join(
-            part if isinstance(part, Markup) else escape(part, quote=False) for part in parts if part is not None
-        )
-    )
+    safe = [
+        child if isinstance(child, Markup) else escape(child, quote=False) for child in children if child is not None
+    ]
+    return Markup(escape(between, quote=False).join(safe))

@@ -4,12 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
-from escgnn.records import BUDGETS, Record
-
-if TYPE_CHECKING:  # a report reads files; it need not load what made them
-    from escgnn.experiments.table import Table
+from escgnn.records import BUDGETS, Record, Table
 
 
 @dataclass(frozen=True)
@@ -24,7 +20,7 @@ class Entry:
         runs: Those of them that validation chose, one for each seed; none if nothing was run.
     """
 
-    table: "Table"
+    table: Table
     row: str
     column: str
     among: tuple[Record, ...] = ()
@@ -33,7 +29,8 @@ class Entry:
     @property
     def values(self) -> tuple[float, ...]:
         """The number of each seed."""
-        return tuple(v for run in self.runs if (v := _value(self.table, self.column, run)) is not None)
+        values = (_value(self.table, self.column, run) for run in self.runs)
+        return tuple(value for value in values if value is not None)
 
     @property
     def mean(self) -> float | None:
@@ -45,7 +42,7 @@ class Entry:
         """The best seed's number, by test value, to be shown beside the mean and never in its place."""
         if not self.values or self.table.better == "same":
             return self.mean
-        return (min if self.table.better == "lower" else max)(self.values)
+        return min(self.values) if self.table.better == "lower" else max(self.values)
 
     @property
     def budget(self) -> str | None:
@@ -60,7 +57,10 @@ class Entry:
     @property
     def variants(self) -> dict[str, list[int]]:
         """The chosen variants, each with its seeds."""
-        return {v: [r.seed for r in self.runs if r.variant == v] for v in dict.fromkeys(r.variant for r in self.runs)}
+        variants: dict[str, list[int]] = {}
+        for run in self.runs:
+            variants.setdefault(run.variant, []).append(run.seed)
+        return variants
 
     @property
     def seconds(self) -> float:
@@ -93,21 +93,20 @@ class Entry:
             return None
         if self.table.better == "same":
             return abs(self.mean - self.paper) <= 0.500001 * 10.0 ** -published_digits(self.paper, self.table.digits)
-        ours, paper = round(self.mean, self.table.digits), round(self.paper, self.table.digits)
+        ours = round(self.mean, self.table.digits)
+        paper = round(self.paper, self.table.digits)
         return ours <= paper if self.table.better == "lower" else ours >= paper
 
 
-def choose(table: "Table", row: str, column: str, records: Iterable[Record]) -> Entry:
+def choose(table: Table, row: str, column: str, records: Iterable[Record]) -> Entry:
     """The runs that a cell's number comes from.
 
     Of the records with a number only those of the most telling budget count. Within each seed the best validation value
     decides; test values never do. Where no validation value tells variants apart, the first by name is taken.
     """
     found = [r for r in records if r.row == row and r.error is None and _value(table, column, r) is not None]
-    level = max((BUDGETS.index(r.budget) for r in found), default=0)
-    among = sorted(
-        (r for r in found if BUDGETS.index(r.budget) == level), key=lambda r: (r.seed, r.variant, r.experiment)
-    )
+    budget = max((r.budget for r in found), key=BUDGETS.index, default="")
+    among = sorted((r for r in found if r.budget == budget), key=lambda r: (r.seed, r.variant, r.experiment))
     seeds = dict.fromkeys(record.seed for record in among)
     runs = [_best(table, column, [record for record in among if record.seed == seed]) for seed in seeds]
     return Entry(table, row, column, tuple(among), tuple(runs))
@@ -123,11 +122,13 @@ def published_digits(value: float, most: int) -> int:
     return min(most, max(0, -exponent)) if isinstance(exponent, int) else most
 
 
-def _best(table: "Table", column: str, runs: Sequence[Record]) -> Record:
+def _best(table: Table, column: str, runs: Sequence[Record]) -> Record:
     scored = [(score, run) for run in runs if (score := _score(column, run)) is not None]
     if not scored or table.better == "same":
         return runs[0]
-    return (min if table.better == "lower" else max)(scored, key=lambda pair: pair[0])[1]
+    best = min if table.better == "lower" else max
+    _, run = best(scored, key=lambda pair: pair[0])
+    return run
 
 
 def _score(column: str, run: Record) -> float | None:
@@ -136,7 +137,7 @@ def _score(column: str, run: Record) -> float | None:
     return _number(run.validation.get("")) if score is None else score
 
 
-def _value(table: "Table", column: str, run: Record) -> float | None:
+def _value(table: Table, column: str, run: Record) -> float | None:
     return _number(run.values.get(table.label, {}).get(column))
 
 

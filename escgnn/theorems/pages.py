@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from escgnn.disk import atomic
-from escgnn.pictures import draw_graph
+from escgnn.pictures import draw_graphs, draw_lines, save
 from escgnn.theorems.verdict import Verdict
 
 THEORY = """# Theory
@@ -46,14 +46,10 @@ def write_pictures(verdicts: Iterable[Verdict], folder: Path) -> dict[str, list[
     folder.mkdir(parents=True, exist_ok=True)
     paths: dict[str, list[Path]] = {}
     for verdict in verdicts:
-        stem = verdict.theorem.label.replace(":", "-")
-        figures = {stem: _witnesses(verdict), f"{stem}-chart": _chart(verdict)}
-        for name, figure in figures.items():
-            if figure is not None:
-                path = folder / f"{name}.png"
-                with atomic(path) as draft:
-                    figure.savefig(draft, format="png", dpi=110)
-                paths.setdefault(verdict.theorem.label, []).append(path)
+        for name, figure in _pictures(verdict).items():
+            path = folder / f"{name}.png"
+            save(figure, path)
+            paths.setdefault(verdict.theorem.label, []).append(path)
     return paths
 
 
@@ -99,31 +95,12 @@ def _section(verdict: Verdict) -> str:
     return f"{head}\n\n> {verdict.theorem.statement}\n\n{verdict.finding.text}\n" + (f"\n{shown}" if shown else "")
 
 
-def _witnesses(verdict: Verdict) -> Figure | None:
-    witnesses = verdict.finding.witnesses
-    if not witnesses:
-        return None
-    columns = 2 if len(witnesses) > 1 else 1
-    rows = -(-len(witnesses) // columns)
-    figure = Figure(figsize=(3.6 * columns, 3.4 * rows), layout="constrained")
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, witness in zip(panels, witnesses, strict=False):
-        named = {node: str(node) for node in range(witness.graph.num_nodes)} if witness.roots else None
-        draw_graph(axes, witness.graph, roots=witness.roots, labels=named, title=witness.name)
-    return figure
-
-
-def _chart(verdict: Verdict) -> Figure | None:
-    chart = verdict.finding.chart
-    if chart is None:
-        return None
-    figure = Figure(figsize=(6, 3.6), layout="constrained")
-    axes = figure.subplots()
-    for name, values in chart.lines.items():
-        axes.plot(chart.x, values, marker="o", label=name)
-    axes.set(xlabel=chart.x_label, ylabel=chart.y_label, xscale="log", ylim=(-0.03, 1.05))
-    axes.set_xticks(chart.x, [f"{x:g}" for x in chart.x])
-    axes.minorticks_off()
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure
+def _pictures(verdict: Verdict) -> dict[str, Figure]:
+    """By the name of its file, a picture of the witnesses and one of the chart, as far as there are any."""
+    name = verdict.theorem.label.replace(":", "-")
+    figures = {}
+    if witnesses := verdict.finding.witnesses:
+        figures[name] = draw_graphs([(witness.name, witness.graph, witness.roots) for witness in witnesses])
+    if chart := verdict.finding.chart:
+        figures[f"{name}-chart"] = draw_lines(chart.x, chart.lines, x_label=chart.x_label, y_label=chart.y_label)
+    return figures

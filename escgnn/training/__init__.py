@@ -15,7 +15,8 @@ from escgnn.training.config import EncodingConfig, ModelConfig, TrainConfig, rea
 from escgnn.training.exporting import Exported, export
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.job import Predict, predict_file
-from escgnn.training.prediction import evaluate, predict
+from escgnn.training.judging import Judgement, judge
+from escgnn.training.prediction import UnseenShapes, evaluate, predict
 from escgnn.training.results import FoldResult, Result, read_result
 from escgnn.training.runs import Run, load_run
 from escgnn.training.skipping import formulas
@@ -24,17 +25,20 @@ __all__ = [
     "EncodingConfig",
     "Exported",
     "FoldResult",
+    "Judgement",
     "ModelConfig",
     "Predict",
     "Result",
     "Run",
     "Summary",
     "TrainConfig",
+    "UnseenShapes",
     "evaluate",
     "export",
     "fit",
     "fit_folds",
     "formulas",
+    "judge",
     "load_run",
     "predict",
     "predict_file",

@@ -175,8 +175,9 @@ def read_config(
     overrides: Iterable[str] = (),
     *,
     bundle: DatasetBundle | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> TrainConfig:
-    """Settings from, one over the other: the defaults of the dataset, a YAML file, and ``key=value``.
+    """Settings from, one over the other: the defaults of the dataset, a YAML file, nested dictionaries, and ``key=value``.
 
     >>> read_config(overrides=["model.hidden=300", "encoding=null"]).model.hidden
     300
@@ -189,16 +190,19 @@ def read_config(
         path: The YAML file.
         overrides: Texts such as ``"model.hidden=300"``; what follows the sign is read as YAML.
         bundle: The dataset to train on.
+        settings: As a YAML file has them: ``{"model": {"hidden": 300}, "epochs": 50}``.
 
     Raises:
         ValueError: A setting does not exist or cannot have that value; or the file holds something else.
         OSError: The file cannot be read.
     """
-    settings: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     if bundle is not None:
-        _merge(settings, defaults(bundle.name) or OWN_DATA)
+        _merge(chosen, defaults(bundle.name) or OWN_DATA)
     if path is not None:
-        _merge(settings, _read_yaml(Path(path)))
+        _merge(chosen, _read_yaml(Path(path)))
+    if settings is not None:
+        _merge(chosen, settings)
     for text in overrides:
         key, sign, value = text.partition("=")
         if not sign:
@@ -206,8 +210,8 @@ def read_config(
         nested: Any = _parse(value, text)
         for name in reversed(key.strip().split(".")):
             nested = {name: nested}
-        _merge(settings, nested)
-    return checked(settings)
+        _merge(chosen, nested)
+    return checked(chosen)
 
 
 def checked(settings: Mapping[str, Any]) -> TrainConfig:

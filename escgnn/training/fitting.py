@@ -15,11 +15,11 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.utilities.seed import isolate_rng
-from matplotlib.figure import Figure
 
 from escgnn.datasets import DatasetBundle
-from escgnn.disk import atomic, is_unused, locked
+from escgnn.disk import is_unused, locked
 from escgnn.metrics import METRICS, Scaling, choose_loss, out_channels, score
+from escgnn.pictures import draw_curves
 from escgnn.training import runs
 from escgnn.training.batches import Batches, loader
 from escgnn.training.config import TrainConfig, difference, read_config
@@ -132,7 +132,7 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
             found = ", ".join(f"{number} {part}" for part, number in sizes.items())
             raise ValueError(
                 f"bundle: {bundle.name} has no {name} graphs; its {len(bundle.graphs)} usable rows give {found}. "
-                "Add rows, or choose yourself with --split column:NAME or file:PATH"
+                "Add rows, or choose yourself by the argument split: column:NAME or file:PATH"
             )
     y = bundle.validation.column("y")
     if math.isnan(score(task, Scaling.of(bundle), torch.zeros(len(y), out_channels(task)), y)[task.metric]):
@@ -248,7 +248,7 @@ def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
             {**history.best_weights, GATE: choose_gate(folder, bundle)}, folder / runs.WEIGHTS, history.best_epoch
         )
         validation = evaluate(runs.load_run(folder), bundle, "validation")
-    draw_curves(history, folder / runs.CURVES)
+    draw_curves(history.rows, bundle.task.metric, history.best_epoch, folder / runs.CURVES)
     result = Result(
         dataset=bundle.name,
         metric=bundle.task.metric,
@@ -262,18 +262,3 @@ def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
     )
     runs.save_json(result.to_json(), folder / runs.RESULT)
     return result
-
-
-def draw_curves(history: History, path: Path) -> None:
-    """Loss and validation metric by epoch, and the best epoch."""
-    metric = history.task.metric
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    for axes, name in zip(figure.subplots(1, 2), ("loss", f"validation_{metric}"), strict=True):
-        axes.plot([row["epoch"] for row in history.rows], [row[name] for row in history.rows])
-        axes.set(xlabel="epoch", title=name.replace("_", " "))
-        axes.spines[["top", "right"]].set_visible(False)
-    best = history.best_metrics[metric]
-    axes.plot(history.best_epoch, best, "o", label=f"{best:.4g} at epoch {history.best_epoch}")
-    axes.legend(frameon=False)
-    with atomic(path) as draft:
-        figure.savefig(draft, format="png", dpi=110)

@@ -21,6 +21,10 @@ from escgnn.training.runs import Run, hash_graphs
 PARTS = ("train", "validation", "test", "all")
 
 
+class UnseenShapes(UserWarning):
+    """Graphs have shapes that no training graph had, so that a network with a count skip may be wrong there."""
+
+
 def predict(run: Run, graphs: Any, *, batch_size: int = 256, workers: int = 0) -> Tensor:
     """Predictions for every graph or, if the task is at node level, every node, ``(rows, outputs)``.
 
@@ -148,6 +152,7 @@ def outputs(run: Run, graphs: GraphStore, batch_size: int = 256, workers: int = 
     if strange:
         warnings.warn(
             f"{strange} of {len(graphs)} graphs have shapes that no training graph had; count_skip may be wrong there",
+            UnseenShapes,
             stacklevel=3,
         )
     return torch.cat(answers)

@@ -1,15 +1,14 @@
 """What a training run came to."""
 
 import math
-import shlex
 import statistics
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from escgnn.training.runs import RESULT, commit, read_json, versions
+from escgnn import provenance
+from escgnn.training.runs import RESULT, read_json
 
 Metrics = Mapping[str, float | None]
 
@@ -44,9 +43,9 @@ class Result:
     test: Metrics
     seed: int
     seconds: float = field(compare=False, default=0.0)
-    command: str = field(compare=False, default_factory=lambda: shlex.join(sys.argv))
-    versions: Mapping[str, str] = field(compare=False, default_factory=versions)
-    commit: str | None = field(compare=False, default_factory=commit)
+    command: str = field(compare=False, default_factory=provenance.command)
+    versions: Mapping[str, str] = field(compare=False, default_factory=provenance.versions)
+    commit: str | None = field(compare=False, default_factory=provenance.commit)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -3,13 +3,10 @@
 import base64
 import hashlib
 import json
-import platform
-import subprocess
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from os import PathLike
 from pathlib import Path
 from pickle import UnpicklingError
@@ -21,11 +18,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from escgnn import __version__
 from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.disk import atomic
 from escgnn.metrics import Scaling, out_channels
 from escgnn.models import ESCGNN
+from escgnn.provenance import versions
 from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
@@ -219,33 +216,6 @@ def unpack_split(text: str) -> Split:
     """The split, every part in order."""
     parts = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
     return Split(*(np.flatnonzero(parts & 1 << place) for place in range(len(Split._fields))))
-
-
-def versions() -> dict[str, str]:
-    """Versions of what decides the numbers."""
-    packages = ("torch", "torch_geometric", "lightning", "torchmetrics", "numpy", "numba")
-    return {
-        "escgnn": __version__,
-        "python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
-    }
-
-
-def commit() -> str | None:
-    """The commit of this code, if it runs from a repository; with "-dirty" behind it if the code has changed since."""
-    package = Path(__file__).parents[1]
-    try:
-        top, head = _git(package, "rev-parse", "--show-toplevel", "HEAD").split("\n")[:2]
-        changes = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ".")
-    except (OSError, subprocess.SubprocessError):
-        return None
-    is_ours = Path(top, package.name).resolve() == package.resolve()
-    return head + "-dirty" * bool(changes) if is_ours else None
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
 
 
 def load_history(path: Path) -> dict[str, Any]:

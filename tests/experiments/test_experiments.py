@@ -1,18 +1,20 @@
 """Every experiment runs with the smallest budget, fills its tables, and repeats no published number by hand."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from escgnn import datasets
+from escgnn import datasets, records
 from escgnn.counting import TARGETS, count
-from escgnn.experiments import EXPERIMENTS, counting, find, fits, isomorphism, reproduce, substructures
+from escgnn.experiments import EXPERIMENTS, counting, find, isomorphism, reproduce, running, substructures, trained
 from escgnn.records import BUDGETS
-from escgnn.training import read_config
+from escgnn.training import load_run, read_config
 
 NAMES = [*EXPERIMENTS]
+TINY = {"model": {"hidden": 8, "layers": 1}, "epochs": 1}
 
 
 def smoke(name, folder, **options):
@@ -44,8 +46,8 @@ def test_cells_differ_and_their_settings_are_good(name, budget):
     cells = EXPERIMENTS[name].cells(budget, 2)
     assert len({(cell.row, cell.seed, cell.variant) for cell in cells}) == len(cells)
     for cell in cells:
-        if "set" in cell.settings:
-            read_config(overrides=cell.settings["set"])
+        if "settings" in cell.settings:
+            read_config(settings=cell.settings["settings"])
 
 
 def test_labels_are_unique():
@@ -69,7 +71,7 @@ def test_unknown_name():
 
 
 def test_counts_as_features(benchmark_data):
-    bundle = fits.cut(datasets.load("zinc-12k"), 5)
+    bundle = trained.cut(datasets.load("zinc-12k"), 5)
     found = substructures.with_counts(bundle, ("6-cycle", "4-path"))
     assert found.features["x"].sizes == (*bundle.features["x"].sizes, 64, 64)
     data = found.train[3]
@@ -81,22 +83,22 @@ def test_counts_as_features(benchmark_data):
 
 def test_a_cut_dataset_keeps_the_beginning_of_every_part():
     bundle = datasets.load("counting-random", count=40)
-    few = fits.cut(bundle, 3)
+    few = trained.cut(bundle, 3)
     assert [len(part) for part in few.split] == [3, 3, 3]
     assert len(few.graphs) == 9
     for part in ("train", "validation", "test"):
         for i in range(3):
             kept, original = getattr(few, part)[i], getattr(bundle, part)[i]
             assert kept.edge_index.equal(original.edge_index) and kept.y.equal(original.y)
-    assert fits.cut(bundle, None) is bundle
+    assert trained.cut(bundle, None) is bundle
 
 
 def test_error_per_graph_is_the_sum_over_its_nodes(tmp_path):
     bundle = datasets.load("counting-random", count=30)
-    settings = fits.training("counting-random", fits.flags(epochs=1, model__hidden=8, model__layers=1), count=30)
-    trained = fits.train(counting.Cell("x", settings=settings), tmp_path, False, bundle)
-    truth, predicted = fits.on_test(trained)
-    found = counting._error_per_graph(trained)
+    settings = trained.training("counting-random", TINY, count=30)
+    done = trained.train(counting.Cell("x", settings=settings), tmp_path, False, bundle)
+    truth, predicted = trained.on_test(done)
+    found = counting._error_per_graph(done)
     sizes = bundle.test.num_nodes.tolist()
     errors = np.split(np.abs(truth - predicted), np.cumsum(sizes)[:-1])
     for place, name in enumerate(TARGETS):
@@ -116,7 +118,33 @@ def test_a_network_for_fewer_targets_fills_their_columns(targets, tmp_path):
     settings = counting.settings("smoke", 1, targets=targets)
     found = counting.run(counting.Cell("ESC-GNN", settings=settings), tmp_path, False)
     assert {*found.values["tab:count"]} == {*found.validation} == {*found.scatter} == {*targets}
-    bundle = fits.bundle_of(settings)
-    whole = fits.bundle_of({**settings, "targets": TARGETS})
+    bundle = trained.bundle_of(settings)
+    whole = trained.bundle_of({**settings, "targets": TARGETS})
     columns = [TARGETS.index(name) for name in targets]
     assert bundle.graphs.column("y").equal(whole.graphs.column("y")[:, columns])
+
+
+def test_settings_may_be_any_plain_values(tmp_path):
+    bundle = datasets.load("counting-random", count=30)
+    several = {"encoding": {"hops": (1, 2), "parts": ("joint",)}, "early_stopping": None}
+    settings = trained.training("counting-random", TINY, several, count=30)
+    done = trained.train(counting.Cell("x", settings=settings), tmp_path, False, bundle)
+    assert load_run(done.folder).encoding.hops == (1, 2)
+
+
+def test_what_was_recorded_is_not_computed_again():
+    """Also records whose settings were written as texts."""
+    done = {record.path: record for record in records.read(Path(__file__).parents[2] / "results")}
+    texts = 0
+    for name in NAMES:
+        for cell in EXPERIMENTS[name].cells("hour", 3):
+            blank = running._blank(EXPERIMENTS[name], cell, "hour")
+            record = done.pop(blank.path, None)
+            if record is not None and record.error is None:
+                assert running.is_done(record, blank), blank.path
+                texts += "set" in record.config["cell"]
+                if "settings" in cell.settings:
+                    changed = trained.merged(blank.config["cell"], {"settings": {"epochs": 7}})
+                    assert not running.is_done(record, replace(blank, config={"cell": changed}))
+    assert not done, "records that no cell stands for"
+    assert texts > 50

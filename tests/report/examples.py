@@ -2,8 +2,8 @@
 
 import math
 
-from escgnn.experiments.table import Experiment, Table
-from escgnn.records import Record
+from escgnn.experiments import Experiment
+from escgnn.records import Record, Table
 
 COLUMNS = ("3-cycle", "4-cycle")
 COUNT = Table(

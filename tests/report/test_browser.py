@@ -5,7 +5,7 @@ import re
 import pytest
 
 from escgnn import records
-from escgnn.experiments.table import Table
+from escgnn.records import Table
 from escgnn.report import write
 from tests import browser
 from tests.report.examples import EXPERIMENTS, experiment, full, run

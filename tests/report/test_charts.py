@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from escgnn.report.charts import Axis, Series, chart
-from escgnn.report.figures import hop_charts, hops, learning_curves, scatters
-from escgnn.report.findings import Findings
+from escgnn.report.charts import Axis, Series, chart, hop_charts, hops, learning_curves, scatters
+from escgnn.report.content import Content
 from tests.report.examples import EXPERIMENTS, full, run
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -57,12 +56,12 @@ def test_labels_do_not_overlap():
 
 
 @pytest.fixture(scope="module")
-def findings():
-    return Findings(EXPERIMENTS, tuple(full()), "now")
+def content():
+    return Content(EXPERIMENTS, tuple(full()), "now")
 
 
-def test_learning_curves_have_a_line_for_each_variant_and_seed(findings):
-    (drawn,) = learning_curves("counting", findings.records)
+def test_learning_curves_have_a_line_for_each_variant_and_seed(content):
+    (drawn,) = learning_curves("counting", content.records)
     texts = [text.text for text in ElementTree.fromstring(drawn).iter("text") if "label" in text.get("class")]
     assert texts == ["h=1", "h=2", "h=3"]
     assert drawn.count('class="line') == 6
@@ -84,24 +83,29 @@ def test_curves_of_the_most_telling_budget_only():
     assert "smoke" not in drawn
 
 
-def test_scatters_are_of_the_chosen_runs(findings):
-    found = scatters(findings.sections[0])
+def test_scatters_are_of_the_chosen_runs(content):
+    found = scatters(content.sections[0])
     assert list(found) == ["ESC-GNN"]
     assert [re.search("<figcaption>(.*?)<", drawn)[1] for drawn in found["ESC-GNN"]] == ["3-cycle", "4-cycle"]
     assert found["ESC-GNN"][0].count("h0") == 100  # both seeds' 50 points, none of the other variants
 
 
-def test_hops_are_marked_where_validation_chose(findings):
-    three, four = (ElementTree.fromstring(drawn) for drawn in hop_charts(findings.sections[0]))
+def test_hops_are_marked_where_validation_chose(content):
+    three, four = (ElementTree.fromstring(drawn) for drawn in hop_charts(content.sections[0]))
 
     def ring(drawn):
         (circle,) = drawn.iter("circle")
         return float(circle.get("cx"))
 
     assert ring(three) < ring(four)  # one hop is best for triangles here, three for 4-cycles
-    assert not hop_charts(findings.sections[1])
+    assert not hop_charts(content.sections[1])
 
 
 @pytest.mark.parametrize("config", [{}, {"encoding": None}, {"encoding": {"hops": True}}, {"encoding": {"hops": "2"}}])
 def test_runs_without_hops(config):
     assert hops(run(0.1, config=config)) is None
+
+
+def test_both_names_of_the_encoding_are_read():
+    for name in ("encoding", "transform"):
+        assert hops(run(0.1, config={name: {"hops": 3}})) == 3

@@ -16,4 +16,4 @@ def one_thread():
 def no_pictures(monkeypatch, request):
     """Drawing takes longer than training, so it is done only where it is looked at."""
     if request.node.name != "test_run_folder":
-        monkeypatch.setattr(fitting, "draw_curves", lambda history, path: None)
+        monkeypatch.setattr(fitting, "draw_curves", lambda *_: None)

@@ -1,6 +1,5 @@
 import json
 import re
-import subprocess
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from escgnn import graphs
 from escgnn.datasets import DatasetBundle
 from escgnn.store import GraphStore
 from escgnn.training import fit, load_run, predict, read_result, runs
-from escgnn.training.runs import commit, fingerprint
+from escgnn.training.runs import fingerprint
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -141,26 +140,3 @@ def test_fingerprint_sees_everything():
     ]
     assert len({fingerprint(other) for other in (bundle, *others)}) == 4
     assert fingerprint(tiny.bundle()) == fingerprint(bundle)
-
-
-def test_commit_tells_changed_code(tmp_path, monkeypatch):
-    def git(*arguments):
-        who = ("-c", "user.name=me", "-c", "user.email=me@here")
-        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True, capture_output=True)
-
-    code, other = tmp_path / "escgnn" / "training" / "runs.py", tmp_path / "README.md"
-    monkeypatch.setattr(runs, "__file__", str(code))
-    code.parent.mkdir(parents=True)
-    for path in (code, other):
-        path.write_text("one\n")
-    assert commit() is None, "no repository"
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "First")
-    clean = commit()
-    assert re.fullmatch("[0-9a-f]{40}", clean)
-    other.write_text("two\n")
-    (code.parent / "new.py").touch()
-    assert commit() == clean, "no code, and none that was committed"
-    code.write_text("two\n")
-    assert commit() == f"{clean}-dirty"

@@ -4,13 +4,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from escgnn.records import BUDGETS, Record
+from escgnn.provenance import CHANGED
+from escgnn.records import BUDGETS, Chapter, Record, Table
 from escgnn.report.selection import Entry, choose, published_digits
-
-if TYPE_CHECKING:
-    from escgnn.experiments.table import Experiment, Table
 
 MEANING = {
     "smoke": "proves that it runs, nothing else",
@@ -19,8 +16,8 @@ MEANING = {
 }
 BETTER = {"lower": "lower is better ↓", "higher": "higher is better ↑", "same": "should be the same as the paper's"}
 START = "escgnn reproduce counting --budget smoke"
-TIMES, DASH = "\N{MULTIPLICATION SIGN}", "\N{EN DASH}"
-DIRTY = "-dirty"  # behind the commit of a run whose code was changed since
+TIMES = "\N{MULTIPLICATION SIGN}"
+DASH = "\N{EN DASH}"
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Section:
     """A table with what was found for each of its cells."""
 
     experiment: str
-    table: "Table"
+    table: Table
     entries: Mapping[tuple[str, str], Entry]
 
     def row(self, row: str) -> list[Entry]:
@@ -65,7 +62,7 @@ class Section:
 class Gap:
     """Cells of a table without a number, and why."""
 
-    table: "Table"
+    table: Table
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     why: str
@@ -78,10 +75,16 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Findings:
-    """The experiments, the records that were read, and when."""
+class Content:
+    """What a report says.
 
-    experiments: tuple["Experiment", ...]
+    Attributes:
+        chapters: The experiments to show.
+        records: All that were read; those of other experiments are named, and counted.
+        generated: When.
+    """
+
+    chapters: tuple[Chapter, ...]
     records: tuple[Record, ...]
     generated: str
 
@@ -89,10 +92,10 @@ class Findings:
     def sections(self) -> list[Section]:
         """Every table once."""
         sections: dict[str, Section] = {}
-        for experiment in self.experiments:
-            for table in experiment.tables:
+        for chapter in self.chapters:
+            for table in chapter.tables:
                 cells = {(r, c): choose(table, r, c, self.records) for r in table.rows for c in table.columns}
-                sections.setdefault(table.label, Section(experiment.name, table, cells))
+                sections.setdefault(table.label, Section(chapter.name, table, cells))
         return list(sections.values())
 
     @cached_property
@@ -118,7 +121,8 @@ class Findings:
         failed = [record for record in mine if record.error is not None and record.experiment == section.experiment]
         if failed:
             last = failed[-1]
-            return f"failed ({last.variant + ', ' if last.variant else ''}{last.budget}): {last.error}"
+            where = f"{last.variant}, {last.budget}" if last.variant else last.budget
+            return f"failed ({where}): {last.error}"
         if any(record.error is None and column in record.values.get(label, {}) for record in mine):
             return "run, but the value is not a finite number"
         return "no record"
@@ -129,7 +133,7 @@ class Findings:
         return [record for record in self.records if record.error is not None]
 
     @cached_property
-    def smaller(self) -> list[tuple[str, "Table", tuple[str, ...]]]:
+    def smaller(self) -> list[tuple[str, Table, tuple[str, ...]]]:
         """Budgets smaller than the paper's: each with a table and the rows that have numbers of it."""
         return [
             (budget, section.table, rows)
@@ -145,14 +149,17 @@ class Findings:
         for record in self.records:
             if record.note:
                 names = notes.setdefault(record.note, [])
-                names += [who for who in [f"{record.experiment}, {record.row}"] if who not in names]
+                who = f"{record.experiment}, {record.row}"
+                if who not in names:
+                    names.append(who)
         return notes
 
     @cached_property
-    def strays(self) -> list[Record]:
+    def unplaced(self) -> list[Record]:
         """Good runs whose numbers stand in no table here, such as those of an experiment that was removed."""
         places = {(section.table.label, row) for section in self.sections for row in section.table.rows}
-        return [r for r in self.records if r.error is None and not any((label, r.row) in places for label in r.values)]
+        good = [record for record in self.records if record.error is None]
+        return [record for record in good if not any((label, record.row) in places for label in record.values)]
 
     @cached_property
     def commits(self) -> list[str]:
@@ -180,7 +187,8 @@ def runs_text(runs: Iterable[Record]) -> str:
     '3 runs, 3 seeds, 30 min'
     """
     runs = list(runs)
-    seeds, seconds = len({run.seed for run in runs}), sum(run.seconds for run in runs)
+    seeds = len({run.seed for run in runs})
+    seconds = sum(run.seconds for run in runs)
     return f"{many(len(runs), 'run')}, {many(seeds, 'seed')}, {duration(seconds)}"
 
 
@@ -195,7 +203,8 @@ def short(commit: str) -> str:
     >>> short("6b6fba26b6fba26b6fba2-dirty")
     '6b6fba26b6-dirty'
     """
-    return commit.removesuffix(DIRTY)[:10] + DIRTY * commit.endswith(DIRTY)
+    digits = commit.removesuffix(CHANGED)[:10]
+    return f"{digits}{CHANGED}" if commit.endswith(CHANGED) else digits
 
 
 def variants_text(entry: Entry) -> str:
@@ -218,11 +227,11 @@ def number(value: float, digits: int) -> str:
     return f"{value:,.{max(0, min(digits, 5 - before))}f}"
 
 
-def published(value: float, table: "Table") -> str:
+def published(value: float, table: Table) -> str:
     """The paper's number; with no more digits than it has, where ours should be the same."""
-    return (
-        f"{value:,.{published_digits(value, table.digits)}f}" if table.better == "same" else number(value, table.digits)
-    )
+    if table.better != "same":
+        return number(value, table.digits)
+    return f"{value:,.{published_digits(value, table.digits)}f}"
 
 
 def ratio(value: float) -> str:
@@ -231,8 +240,11 @@ def ratio(value: float) -> str:
     >>> ratio(0.0123), ratio(1.086), ratio(12.31), ratio(1234)
     ('0.012×', '1.09×', '12.3×', '1,234×')
     """
-    digits = 2 if value < 10 else 1 if value < 100 else 0
-    return (f"{value:.2g}" if 0 < value < 0.1 else f"{value:,.{digits}f}") + TIMES
+    if 0 < value < 0.1:
+        return f"{value:.2g}{TIMES}"
+    if value < 10:
+        return f"{value:.2f}{TIMES}"
+    return f"{value:.1f}{TIMES}" if value < 100 else f"{value:,.0f}{TIMES}"
 
 
 def duration(seconds: float) -> str:
@@ -241,8 +253,10 @@ def duration(seconds: float) -> str:
     >>> duration(0.25), duration(42), duration(1800), duration(9000)
     ('0.2 s', '42 s', '30 min', '2.5 h')
     """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
     if seconds < 90:
-        return f"{seconds:.{0 if seconds >= 10 else 1}f} s"
+        return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
@@ -252,4 +266,4 @@ def many(count: int, noun: str) -> str:
     >>> many(1, "run"), many(1200, "run")
     ('1 run', '1,200 runs')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,59 @@
+"""What an experiment is: tables of the paper, with the published numbers, and the cells that fill them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from escgnn.records import Table, Values
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing to compute.
+
+    Attributes:
+        row: The row of the tables that it fills.
+        seed: Decides everything random.
+        variant: What distinguishes it from others of the same row and seed; validation values choose among these.
+        settings: The experiment's own, as plain values: they are recorded, and a cell with others is computed again.
+    """
+
+    row: str
+    seed: int = 0
+    variant: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cell measured; `escgnn.records.Record` says what each value is.
+
+    Without ``seconds``, the record has the time that the whole cell took.
+    """
+
+    values: Mapping[str, Values]
+    validation: Values = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    epochs: int = 0
+    seconds: float | None = None
+    curve: tuple[Mapping[str, float | None], ...] = ()
+    scatter: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Tables and the cells that fill them.
+
+    Attributes:
+        name: What the command line calls it; the folder of its records, too.
+        tables: What it fills.
+        cells: From a budget and a number of seeds to the cells.
+        run: Computes one: from the cell, a folder in which it may stop and go on, and whether to show progress, to its outcome.
+    """
+
+    name: str
+    tables: tuple[Table, ...]
+    cells: Callable[[str, int], Sequence[Cell]]
+    run: Callable[[Cell, Path, bool], Outcome]

@@ -1,0 +1,224 @@
+"""Cells that train a network: from settings as plain values to the outcome that a record keeps."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.datasets import DatasetBundle, Split, load
+from escgnn.experiments.experiment import Cell, Outcome
+from escgnn.task import Task
+from escgnn.training import Result, TrainConfig, fit, fit_folds, load_run, predict, read_config
+
+Settings = Mapping[str, Any]  # nested, as `escgnn.training.read_config` takes them
+
+CURVE_POINTS = 80
+SCATTER_POINTS = 150
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run, and the dataset it was trained on."""
+
+    result: Result
+    bundle: DatasetBundle
+    folder: Path
+
+
+def training(
+    dataset: str, *layers: Settings, graphs: int | None = None, targets: Sequence[str] = (), **options: Any
+) -> dict[str, Any]:
+    """The settings of a cell that trains.
+
+    Args:
+        dataset: Its name.
+        layers: Settings of the run, each over those before it.
+        graphs: At most so many graphs of each subset of the split; None for all.
+        targets: Those to learn, if not all.
+        options: Of the dataset.
+    """
+    settings = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
+    return {**settings, "targets": [*targets]} if targets else settings
+
+
+def encoded(hops: int | None) -> dict[str, Any]:
+    """Settings: the encoding of that radius, or none, which makes the network the paper's MPNN."""
+    return {"encoding": None if hops is None else {"hops": hops}}
+
+
+def merged(*layers: Settings) -> dict[str, Any]:
+    """Settings over each other, sections name by name; None in place of a section leaves it out, one after it begins anew.
+
+    >>> merged({"model": {"hidden": 64, "layers": 4}, "encoding": {"hops": 2}}, {"model": {"hidden": 16}, "encoding": None})
+    {'model': {'hidden': 16, 'layers': 4}, 'encoding': None}
+    """
+    settings: dict[str, Any] = {}
+    for layer in layers:
+        for name, value in layer.items():
+            if isinstance(value, Mapping):
+                below = settings.get(name)
+                settings[name] = merged(below, value) if isinstance(below, Mapping) else merged(value)
+            else:
+                settings[name] = value
+    return settings
+
+
+def from_texts(settings: Settings) -> dict[str, Any]:
+    """The settings of a cell that were recorded as texts, ``"set": ["model.hidden=64"]``, as they are now.
+
+    >>> from_texts({"dataset": "exp", "set": ["model.hidden=64", "encoding.parts=joint,edge", "schedule=cosine"]})
+    {'dataset': 'exp', 'settings': {'model': {'hidden': 64}, 'encoding': {'parts': ['joint', 'edge']}, 'schedule': 'cosine'}}
+    """
+    others = {name: value for name, value in settings.items() if name != "set"}
+    return {**others, "settings": merged(*map(_nested, settings["set"]))}
+
+
+def _nested(text: str) -> dict[str, Any]:
+    key, _, written = text.partition("=")
+    try:
+        value = json.loads(written)
+    except ValueError:
+        value = written.split(",") if "," in written else written
+    for name in reversed(key.split(".")):
+        value = {name: value}
+    nested: dict[str, Any] = value
+    return nested
+
+
+def bundle_of(settings: Settings) -> DatasetBundle:
+    """The dataset of a cell."""
+    bundle = cut(load(settings["dataset"], **settings["options"]), settings["graphs"])
+    return with_targets(bundle, settings["targets"]) if "targets" in settings else bundle
+
+
+def with_targets(bundle: DatasetBundle, targets: Sequence[str]) -> DatasetBundle:
+    """The dataset with some of its targets."""
+    y = bundle.graphs.column("y")[:, [bundle.targets.index(name) for name in targets]]
+    return replace(
+        bundle,
+        graphs=bundle.graphs.with_fields(**{bundle.task.level: {"y": y}}),
+        task=replace(bundle.task, targets=tuple(targets)),
+    )
+
+
+def cut(bundle: DatasetBundle, graphs: int | None) -> DatasetBundle:
+    """The dataset with at most so many graphs in each subset of each split, to see that things run."""
+    if graphs is None:
+        return bundle
+    splits = [Split(*(index[:graphs] for index in split)) for split in (bundle.split, *bundle.folds) if split]
+    kept = np.unique(np.concatenate([index for split in splits for index in split]))
+    few = [Split(*(np.searchsorted(kept, index) for index in split)) for split in splits]
+    only = few.pop(0) if bundle.split else None
+    return replace(bundle, graphs=bundle.graphs[kept].compact(), split=only, folds=tuple(few), pairs=None)
+
+
+def config_for(cell: Cell, bundle: DatasetBundle) -> TrainConfig:
+    """All settings of a cell's run: those of the cell over those of its dataset."""
+    return read_config(settings={**cell.settings["settings"], "seed": cell.seed}, bundle=bundle)
+
+
+def train(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle | None = None) -> Trained:
+    """Train the network of a cell, or go on with it; on another dataset than the cell's own, if given."""
+    if bundle is None:
+        bundle = bundle_of(cell.settings)
+    result = fit(bundle, config_for(cell, bundle), folder, resume=True, progress=progress)
+    return Trained(result, bundle, folder)
+
+
+def train_folds(cell: Cell, folder: Path, progress: bool, folds: int | None) -> tuple[float, int, float]:
+    """Mean test accuracy over the first so many folds of a dataset in per cent, epochs, and seconds; None for all folds."""
+    bundle = bundle_of(cell.settings)
+    bundle = replace(bundle, folds=bundle.folds[:folds])
+    result = fit_folds(bundle, config_for(cell, bundle), folder, resume=True, progress=progress)
+    epochs = sum(fold.epochs for fold in result.folds)
+    seconds = sum(fold.seconds for fold in result.folds)
+    return 100 * result.mean, epochs, seconds
+
+
+def outcome(
+    trained: Trained, table: str, columns: Mapping[str, str], *, percent: bool = False, note: str = ""
+) -> Outcome:
+    """The outcome of a run whose metrics are the columns of a table.
+
+    Args:
+        trained: The run.
+        table: The table's label.
+        columns: By column, the metric's name.
+        percent: Whether the table has per cent of what the metric is.
+        note: What a reader should know.
+    """
+    result = trained.result
+    factor = 100.0 if percent else 1.0
+
+    def chosen(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+        return {column: _times(metrics[metric], factor) for column, metric in columns.items()}
+
+    return Outcome(
+        values={table: chosen(result.test)},
+        validation=chosen(result.validation),
+        config=config_of(trained.folder),
+        epochs=result.epochs,
+        seconds=result.seconds,
+        curve=curve(trained.folder, result.metric),
+        note=note,
+    )
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:
+    """The name of a metric for each target; there is no mean where there is only one."""
+    return {name: f"{metric}/{name}" if len(bundle.targets) > 1 else metric for name in bundle.targets}
+
+
+def config_of(folder: Path) -> dict[str, Any]:
+    """All settings of a run, as its folder has them."""
+    return read_config(folder / "config.yaml").model_dump(mode="json")
+
+
+def curve(folder: Path, metric: str) -> tuple[dict[str, float | None], ...]:
+    """Some points of a run's learning curve, the last one among them."""
+    with (folder / "metrics.csv").open(newline="") as stream:
+        epochs = [*csv.DictReader(stream)]
+    places = np.unique(np.linspace(0, len(epochs) - 1, CURVE_POINTS).round().astype(int))
+    return tuple(
+        {
+            "epoch": int(epochs[i]["epoch"]),
+            "loss": float(epochs[i]["loss"]),
+            "validation": float(epochs[i][f"validation_{metric}"]),
+        }
+        for i in places
+    )
+
+
+def scatter(trained: Trained) -> dict[str, tuple[tuple[float, float], ...]]:
+    """True and predicted values of some test nodes or graphs, by target."""
+    truth, predicted = on_test(trained)
+    some = np.sort(np.random.default_rng(0).permutation(len(truth))[:SCATTER_POINTS])
+    return {
+        name: tuple((float(truth[i, place]), float(predicted[i, place])) for i in some)
+        for place, name in enumerate(trained.bundle.targets)
+    }
+
+
+def on_test(trained: Trained) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Targets of the test graphs, and what the best epoch says, both ``(rows, targets)``."""
+    graphs = trained.bundle.test
+    truth = graphs.column("y").double().numpy()
+    predicted = predict(load_run(trained.folder), graphs).double().numpy()
+    return truth, predicted
+
+
+def classes_of_own(bundle: DatasetBundle) -> DatasetBundle:
+    """A dataset in which every graph is a class of its own, to be learnt and recognised."""
+    everything = np.arange(len(bundle.graphs))
+    task = Task("graph", "multiclass", "accuracy", "max", ("graph",), len(everything))
+    graphs = bundle.graphs.with_fields(graph={"y": everything[:, None]})
+    return DatasetBundle(bundle.name, graphs, task, bundle.features, Split(everything, everything, everything))

@@ -1,0 +1,60 @@
+"""Which graphs judge a trained network, so that none of its training is taken for new."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from escgnn.datasets import DatasetBundle
+from escgnn.training.prediction import evaluate, own_split, part_of
+from escgnn.training.runs import Run
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Metrics of a trained network on a dataset, and which graphs they are of.
+
+    Attributes:
+        metrics: By name; see `escgnn.metrics.score`.
+        subset: ``"train"``, ``"validation"``, ``"test"`` or ``"all"``.
+        graphs: How many there are.
+        own: Whether the network was trained on this dataset; it is then judged by the split that it was trained with.
+    """
+
+    metrics: Mapping[str, float]
+    subset: str
+    graphs: int
+    own: bool
+
+
+def judge(
+    run: Run,
+    bundle: DatasetBundle,
+    subset: str | None = None,
+    *,
+    fold: int | None = None,
+    is_sheet: bool = False,
+    is_split_chosen: bool = False,
+) -> Judgement:
+    """Judge a trained network on a dataset; on the one that it was trained on, by the split of the training.
+
+    Args:
+        run: What `load_run` gives.
+        bundle: The dataset.
+        subset: ``"train"``, ``"validation"``, ``"test"`` or ``"all"``. By default the test graphs; all graphs of a user's own
+            table, if the network was not trained on it and nobody chose a split.
+        fold: Of a cross-validation, from 0.
+        is_sheet: Whether the dataset is a user's own table.
+        is_split_chosen: Whether somebody chose the split of ``bundle``; it must then be that of the training.
+
+    Raises:
+        ValueError: The dataset does not suit the network, was trained on with another split, or needs a fold.
+    """
+    given = bundle if fold is None else bundle.fold(fold)
+    own = own_split(run, given, given=fold is not None or is_split_chosen)
+    if subset is None:
+        is_all_new = own is None and is_sheet and not is_split_chosen
+        subset = "all" if is_all_new else "test"
+    if own is None and given.folds and subset != "all":
+        raise ValueError(f"fold: none given; {bundle.name} is judged by {len(bundle.folds)} folds, choose one, from 0")
+    judged = given if own is None else own
+    metrics = evaluate(run, judged, subset)
+    return Judgement(metrics, subset, len(part_of(judged, subset)), own is not None)
