@@ -6,11 +6,13 @@ subgraphs, with a worked example.
 """
 
 from escgnn.bags.guard import MAX_ROWS, BagTooLargeError, rows_that_fit, split
-from escgnn.bags.view import Bag, node_bag, pair_bag
+from escgnn.bags.view import NODE_ARRAYS, PAIR_ARRAYS, Bag, node_bag, pair_bag
 from escgnn.bags.whole import copies_bag, edge_deleted_bag, node_deleted_bag, whole_bag
 
 __all__ = [
     "MAX_ROWS",
+    "NODE_ARRAYS",
+    "PAIR_ARRAYS",
     "Bag",
     "BagTooLargeError",
     "copies_bag",

@@ -8,6 +8,9 @@ import torch
 from torch import Tensor
 
 HOWS = ("sum", "mean")
+# What a network that uses `node_bag` or `pair_bag` reads of a batch, and so what the transforms add.
+NODE_ARRAYS = frozenset({"bag_len", "bag_member", "bag_hop", "bag_more", "bag_in", "bag_source", "bag_column"})
+PAIR_ARRAYS = NODE_ARRAYS | {"bag_mates", "bag_mate_hop", "bag_mate_more"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import BaseTransform
 
-from escgnn.bags.guard import MAX_ROWS, check_rows
+from escgnn.bags import MAX_ROWS, NODE_ARRAYS, PAIR_ARRAYS
+from escgnn.bags.guard import check_rows
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels import threads as pool
 from escgnn.kernels.bags import Bags, Columns, Room, Views, fill, look, measure, resist
@@ -57,7 +58,7 @@ class RootedNodes(BaseTransform):
     ([2, 3, 3, 2], [0, 1, 0, 1, 2, 1, 2, 3, 2, 3], [0, 1, 1, 0, 1, 1, 0, 1, 1, 0])
     """
 
-    adds = frozenset({"bag_len", "bag_member", "bag_hop", "bag_more", "bag_in", "bag_source", "bag_column"})
+    adds = NODE_ARRAYS
 
     def __init__(self, hops: int, *, outside: str = "drop", resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
         if outside not in OUTSIDES:
@@ -109,7 +110,7 @@ class RootedPairs(BaseTransform):
     ([1, 2, 2, 1], [1, 0, 0, 1, 2])
     """
 
-    adds = RootedNodes.adds | {"bag_mates", "bag_mate_hop", "bag_mate_more"}
+    adds = PAIR_ARRAYS
 
     def __init__(self, hops: int, *, resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
         self.hops = _whole("hops", hops, 1, MAX_HOPS)

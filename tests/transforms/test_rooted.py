@@ -6,11 +6,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Batch, Data, HeteroData
-from torch_geometric.loader import DataLoader
 
 from escgnn import graphs
 from escgnn.bags import BagTooLargeError, node_bag, pair_bag
 from escgnn.kernels import threads
+from escgnn.loader import Loader
+from escgnn.store import GraphStore
 from escgnn.transforms import RootedNodes, RootedPairs, rooted
 from tests import naive_bags
 from tests.strategies import messy_graphs, odd_shapes, relabelled
@@ -161,10 +162,14 @@ def test_pickles_and_repr_round_trip(transform):
 
 
 def test_as_the_transform_of_a_loader():
-    transform = RootedNodes(2)
-    data = [as_data(graph) for graph in graphs.molecule_like(5).split()]
-    (batch,) = DataLoader([transform(d) for d in data], batch_size=5)
-    assert_same(batch, transform(Batch.from_data_list(data)))
+    transform = RootedPairs(2)
+    store = GraphStore.from_view(graphs.molecule_like(6))
+    loader = Loader(store, 3, transform=transform)
+    data = [*store]
+    for batch, members in zip(loader, (data[:3], data[3:]), strict=True):
+        expected = transform(Batch.from_data_list(members))
+        for name in ("edge_index", *transform.adds):
+            assert torch.equal(batch[name], expected[name]), name
 
 
 def test_a_batch_that_would_not_fit_is_refused_with_its_size():
