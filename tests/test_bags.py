@@ -185,3 +185,45 @@ def test_a_batch_is_split_into_pieces_that_fit():
     assert [RootedNodes(1, max_rows=200)(piece).bag_source.size(0) for piece in pieces] == [48, 198, 118]
     with pytest.raises(ValueError, match="max_rows: graph 1 alone needs 180 rows; expected at most 179"):
         list(bags.split(batch, rows, 179))
+
+
+PAIRS = {
+    "C6, 2 C3": (graphs.cycle(6), graphs.disjoint_union([graphs.cycle(3), graphs.cycle(3)])),
+    "rook, Shrikhande": (graphs.rook(4), graphs.shrikhande()),
+}
+
+
+def summary(bag, seed):
+    """The least network on a bag: random weights, marks, six rounds of sums inside, sums over everything."""
+    generator = torch.Generator().manual_seed(seed)
+    draw = lambda *shape: torch.randn(*shape, dtype=torch.float64, generator=generator)  # noqa: E731
+    mark, own, other, last = draw(3, 8), draw(8, 8), draw(8, 8), draw(8, 8)
+    x = mark[bag.identity if bag.root is not None else torch.zeros_like(bag.node)]
+    source, target = bag.edge_index
+    for _ in range(6):
+        x = torch.tanh(x @ own + torch.zeros_like(x).index_add(0, target, x[source] @ other) / 4)
+    return bag.to_graphs(torch.tanh(bag.to_subgraphs(x) @ last / 4))
+
+
+@pytest.mark.parametrize(
+    ("name", "pair", "apart"),
+    [
+        ("copies", "C6, 2 C3", False),
+        ("nodes", "C6, 2 C3", True),
+        ("whole", "C6, 2 C3", True),
+        ("node deleted", "C6, 2 C3", True),
+        ("nodes", "rook, Shrikhande", False),
+        ("whole", "rook, Shrikhande", False),
+        ("node deleted", "rook, Shrikhande", False),
+        ("edge deleted", "rook, Shrikhande", True),
+        ("pairs", "rook, Shrikhande", True),
+    ],
+)
+def test_bags_tell_apart_what_theory_says(name, pair, apart):
+    first, second = PAIRS[pair]
+    second = graphs.from_edge_index(second.edge_index, second.num_nodes)  # one graph, though not connected
+    gaps = []
+    for seed in range(3):
+        one, other = summary(MAKERS[name](as_batch([first, second])), seed)
+        gaps.append(float((one - other).abs().max()))
+    assert max(gaps) > 1e-6 if apart else max(gaps) < 1e-9, gaps
