@@ -20,6 +20,7 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/encoding.py
+	$(BIN)/python benchmarks/bags.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py

@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "escgnn"
 ALLOWED = {
     "__init__": "graphs models counting encoding datasets decoding transforms wl theorems training",
+    "bags": "",
     "disk": "",
     "engines": "",
     "kernels": "",
@@ -27,7 +28,7 @@ ALLOWED = {
     "jobs": "disk engines graphs counting encoding readers",
     "loader": "store",
     "pictures": "disk graphs encoding",
-    "transforms": "graphs encoding",
+    "transforms": "bags kernels graphs encoding",
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
     "theorems": "disk graphs counting encoding decoding pictures wl",
