@@ -90,11 +90,11 @@ def scaffold_split(smiles: Sequence[str], fractions: Sequence[float] = FRACTIONS
         scaffold = MurckoScaffoldSmiles(mol=parse(text), includeChirality=False)  # type: ignore[no-untyped-call]
         groups[scaffold].append(row)
     room = [int(fraction * len(smiles) + 1e-9) for fraction in fractions[:2]] + [len(smiles)]
-    subsets: list[list[int]] = [[], [], []]
+    parts: list[list[int]] = [[], [], []]
     for group in sorted(groups.values(), key=len, reverse=True):  # stable, so that ties keep the first molecule's order
-        home = next(i for i in range(3) if len(subsets[i]) + len(group) <= room[i])
-        subsets[home] += group
-    return Split(*(np.array(sorted(subset), np.int64) for subset in subsets))
+        home = next(i for i in range(3) if len(parts[i]) + len(group) <= room[i])
+        parts[home] += group
+    return Split(*(np.array(sorted(part), np.int64) for part in parts))
 
 
 def _cut(order: Index, fractions: Sequence[float]) -> Split:

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from escgnn.datasets import FeatureSet, from_members, read_smiles
+from escgnn.datasets.molecules import FeatureSet, read_smiles
+from escgnn.datasets.reading import from_members
 from escgnn.disk import Rejected
 from escgnn.files import GraphFile
 from escgnn.files.sources import (

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from escgnn.datasets import FEATURES, FeatureSet
+from escgnn.datasets.molecules import FEATURES, FeatureSet
 from escgnn.disk import Rejected, RejectLog, TableWriter, check_output
 from escgnn.metrics import out_channels
 from escgnn.store import GraphStore
