@@ -58,7 +58,7 @@ def _cycle_range(work: Work, lengths: tuple[int, int], per: Per = "node") -> Col
     shortest, longest = lengths
     return (
         work.tally(
-            lambda job, out: kernels.cycles(job.part, job.roots, lengths, per == "edge", out),
+            lambda job, out: kernels.cycles(job.adjacency, job.roots, lengths, per == "edge", out),
             per,
             longest - shortest + 1,
         )
@@ -71,14 +71,14 @@ def _cycles(work: Work, k: int, per: Per = "node") -> Column:
 
 
 def _cliques(work: Work, k: int, per: Per = "node") -> Column:
-    return work.tally(lambda job, out: kernels.cliques(job.part, job.roots, k, per == "edge", out), per)[:, 0]
+    return work.tally(lambda job, out: kernels.cliques(job.adjacency, job.roots, k, per == "edge", out), per)[:, 0]
 
 
 def _corners(work: Work, triangles: Column, squares: Column) -> Column:
     """Chordal cycles at a corner off the diagonal and houses at their apex, from counts per edge."""
     _check_size(work)
     return work.tally(
-        lambda job, out: kernels.corners(job.part, job.roots, triangles[job.edges], squares[job.edges], out),
+        lambda job, out: kernels.corners(job.adjacency, job.roots, triangles[job.edges], squares[job.edges], out),
         width=2,
     )
 
