@@ -44,11 +44,13 @@ def find(pattern: Pattern, level: str) -> Formula | None:
 
 def targets(work: Work) -> Column:
     """The benchmark's nine targets, ``(nodes, 9)``: each piece is counted once."""
-    triangle_edges, square_edges = _cliques(work, k=3, per="edge"), _cycles(work, k=4, per="edge")
+    triangle_edges = _cliques(work, k=3, per="edge")
+    square_edges = _cycles(work, k=4, per="edge")
     triangles, squares = (_ends(work, edges) for edges in (triangle_edges, square_edges))
     chordal, houses = _corners(work, triangle_edges, square_edges).T
     five, six = _cycle_range(work, (5, 6)).T
-    tailed, four_paths = _tails(work, triangles), _four_paths(work, triangles, squares)
+    tailed = _tails(work, triangles)
+    four_paths = _four_paths(work, triangles, squares)
     columns = (triangles, squares, five, six, tailed, chordal, _cliques(work, k=4), four_paths, houses)
     return np.stack(columns, axis=1)
 

@@ -66,9 +66,11 @@ def share(graph: Graph, threads: int | None = None) -> Work:
     cuts = np.unique(graph.ptr[np.searchsorted(graph.ptr, goals)])
     jobs = []
     for low, high in pairwise(cuts.tolist()):
-        first, last = indptr[low].item(), indptr[high].item()
+        first = indptr[low].item()
+        last = indptr[high].item()
         local = indices[first:last] - np.int32(low)
-        nodes, edges = slice(low, high), slice(first // 2, last // 2)
+        nodes = slice(low, high)
+        edges = slice(first // 2, last // 2)
         adjacency = Adjacency(indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes])
         pieces = min(max(1, (high - low) // BLOCK), 4 * (threads or pool.count()))
         jobs += [Job(adjacency, (piece, pieces), nodes, edges) for piece in range(pieces)]
