@@ -219,7 +219,8 @@ def _four_paths(graph: Graph, encoding: RootedEncoding) -> Counts:
     """4-paths that begin at each node: non-backtracking walks of 4 steps less those that meet themselves."""
     read = _read(graph, encoding, ("edge",), "4-path")
     source, target = graph.edge_index
-    once, back = _one_column_an_arc(graph), graph.reverse
+    once = _one_column_an_arc(graph)
+    back = graph.reverse
     triangles = read.n(0, 1, 1, 1)[once]  # T(uv)
     at, to = source[once], target[once]
     per_node = np.zeros(graph.num_nodes, np.int64)

@@ -95,8 +95,20 @@ def test_the_defaults_of_encode_are_those_of_the_library(escgnn, tmp_path):
 
 def test_describe_prints_the_bins(escgnn):
     printed = escgnn("encode", "--describe", "--hops", "1", "--parts", "joint,edge")
-    assert len(printed.splitlines()) == 1 + 6 + 12
-    assert printed.splitlines()[-1].split(None, 2) == ["17", "edge", "2, 1, 2, 1"]
+    lines = printed.splitlines()
+    assert len(lines) == 1 + 6 + 12 + 2
+    assert lines[18].split(None, 2) == ["17", "edge", "2, 1, 2, 1"]
+    assert lines[20] == "edge: edges by the labels of their ends"
+
+
+def test_describe_tells_the_radius_from_the_part(escgnn):
+    lines = escgnn(
+        "encode", "--describe", "--hops", "1,2", "--parts", "cycle,joint", "--cycle-length", "3"
+    ).splitlines()
+    assert lines[0].split() == ["bin", "radius", "part", "label"]
+    assert lines[1].split(None, 3) == ["0", "1", "joint", "0, 0"]
+    assert lines[15].split(None, 3) == ["14", "2", "joint", "3, 2"]
+    assert lines[16].split() == ["15", "any", "cycle", "3"]
 
 
 def test_count_by_name_and_by_edges(escgnn, tmp_path):

@@ -229,10 +229,10 @@ def test_overflow_of_kernels_is_seen(monkeypatch):
     brim = np.full((5, 1), np.iinfo(np.int64).max)
     plan = matching.Plan(np.array([0, 1, 2]), np.array([0, 1, 2]) | kernels.HERE, np.zeros(3, np.int64), 1, 1)
     with np.errstate(over="ignore"):
-        assert not matching.match(job.part, job.roots, plan, False, brim)
+        assert not matching.match(job.adjacency, job.roots, plan, False, brim)
     monkeypatch.setattr(kernels, "SAFE", 0)
     cycles = getattr(kernels.cycles, "py_func", kernels.cycles)
-    assert not cycles(job.part, job.roots, (4, 4), False, np.zeros((5, 1), np.int64))
+    assert not cycles(job.adjacency, job.roots, (4, 4), False, np.zeros((5, 1), np.int64))
     shared = work.share(graphs.complete(5))
     for fill in (lambda job, out: False, lambda job, out: bool(np.copyto(out, -1) or True)):
         with pytest.raises(OverflowError):

@@ -44,11 +44,13 @@ def find(pattern: Pattern, level: str) -> Formula | None:
 
 def targets(work: Work) -> Column:
     """The benchmark's nine targets, ``(nodes, 9)``: each piece is counted once."""
-    triangle_edges, square_edges = _cliques(work, k=3, per="edge"), _cycles(work, k=4, per="edge")
+    triangle_edges = _cliques(work, k=3, per="edge")
+    square_edges = _cycles(work, k=4, per="edge")
     triangles, squares = (_ends(work, edges) for edges in (triangle_edges, square_edges))
     chordal, houses = _corners(work, triangle_edges, square_edges).T
     five, six = _cycle_range(work, (5, 6)).T
-    tailed, four_paths = _tails(work, triangles), _four_paths(work, triangles, squares)
+    tailed = _tails(work, triangles)
+    four_paths = _four_paths(work, triangles, squares)
     columns = (triangles, squares, five, six, tailed, chordal, _cliques(work, k=4), four_paths, houses)
     return np.stack(columns, axis=1)
 
@@ -58,7 +60,7 @@ def _cycle_range(work: Work, lengths: tuple[int, int], per: Per = "node") -> Col
     shortest, longest = lengths
     return (
         work.tally(
-            lambda job, out: kernels.cycles(job.part, job.roots, lengths, per == "edge", out),
+            lambda job, out: kernels.cycles(job.adjacency, job.roots, lengths, per == "edge", out),
             per,
             longest - shortest + 1,
         )
@@ -71,14 +73,14 @@ def _cycles(work: Work, k: int, per: Per = "node") -> Column:
 
 
 def _cliques(work: Work, k: int, per: Per = "node") -> Column:
-    return work.tally(lambda job, out: kernels.cliques(job.part, job.roots, k, per == "edge", out), per)[:, 0]
+    return work.tally(lambda job, out: kernels.cliques(job.adjacency, job.roots, k, per == "edge", out), per)[:, 0]
 
 
 def _corners(work: Work, triangles: Column, squares: Column) -> Column:
     """Chordal cycles at a corner off the diagonal and houses at their apex, from counts per edge."""
     _check_size(work)
     return work.tally(
-        lambda job, out: kernels.corners(job.part, job.roots, triangles[job.edges], squares[job.edges], out),
+        lambda job, out: kernels.corners(job.adjacency, job.roots, triangles[job.edges], squares[job.edges], out),
         width=2,
     )
 

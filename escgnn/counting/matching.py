@@ -10,7 +10,7 @@ from escgnn.kernels.counting import HERE, Counts
 from escgnn.kernels.matching import Plan
 from escgnn.kernels.matching import match as match_kernel
 
-LARGEST = 16  # nodes; beyond it are only stars, whose induced copies are too many to meet one by one
+MOST_NODES_TO_MATCH = 16  # nodes; beyond it are only stars, whose induced copies are too many to meet one by one
 
 
 def match(work: Work, pattern: Pattern, anchor: tuple[int, ...], induced: bool) -> Counts:
@@ -25,12 +25,14 @@ def match(work: Work, pattern: Pattern, anchor: tuple[int, ...], induced: bool) 
     Returns:
         One number per node, or per edge if the anchor is one.
     """
-    if pattern.num_nodes > LARGEST:
-        raise ValueError(f"pattern: {pattern.name} is too large to match; at most {LARGEST} nodes, or induced=False")
+    if pattern.num_nodes > MOST_NODES_TO_MATCH:
+        raise ValueError(
+            f"pattern: {pattern.name} is too large to match; at most {MOST_NODES_TO_MATCH} nodes, or induced=False"
+        )
     plan = _plan(pattern, anchor, induced)
     per_edge = len(anchor) == 2
     counts = work.tally(
-        lambda job, out: match_kernel(job.part, job.roots, plan, per_edge, out),
+        lambda job, out: match_kernel(job.adjacency, job.roots, plan, per_edge, out),
         "edge" if per_edge else "node",
     )
     return counts[:, 0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import networkx
 
-LARGEST = 6  # nodes of a pattern that has no name
+MOST_NODES_WITHOUT_NAME = 6  # nodes of a pattern that has no name
 SIZES = {"cycle": range(3, 9), "clique": range(3, 7), "path": range(1, 7), "star": range(2, 1_000_001)}
 
 Edge = tuple[int, int]
@@ -140,8 +140,10 @@ def as_pattern(pattern: Any) -> tuple[Pattern, Mapping[Hashable, int]]:
             ) from None
         number = {node: i for i, node in enumerate(graph)}
         pattern = Pattern("given", len(number), tuple((number[u], number[v]) for u, v in graph.edges()))
-    if pattern.num_nodes > LARGEST and not is_named(pattern):
-        raise ValueError(f"pattern: {pattern.num_nodes} nodes; patterns without a name have at most {LARGEST}")
+    if pattern.num_nodes > MOST_NODES_WITHOUT_NAME and not is_named(pattern):
+        raise ValueError(
+            f"pattern: {pattern.num_nodes} nodes; patterns without a name have at most {MOST_NODES_WITHOUT_NAME}"
+        )
     return pattern, number
 
 

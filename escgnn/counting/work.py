@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from escgnn.graphs import Graph
 from escgnn.kernels import threads as pool
-from escgnn.kernels.counting import Counts, Part
+from escgnn.kernels.counting import Adjacency, Counts
 
 Per = Literal["node", "edge"]
 
@@ -21,9 +21,9 @@ BLOCK = 2048  # nodes that keep a thread busy for a few milliseconds
 class Job(NamedTuple):
     """Some roots of some graphs."""
 
-    part: Part
+    adjacency: Adjacency
     roots: tuple[int, int]  # the first, and the step to the next
-    nodes: slice  # which nodes of the whole the part holds
+    nodes: slice  # which nodes of the whole it holds
     edges: slice
 
 
@@ -66,12 +66,14 @@ def share(graph: Graph, threads: int | None = None) -> Work:
     cuts = np.unique(graph.ptr[np.searchsorted(graph.ptr, goals)])
     jobs = []
     for low, high in pairwise(cuts.tolist()):
-        first, last = indptr[low].item(), indptr[high].item()
+        first = indptr[low].item()
+        last = indptr[high].item()
         local = indices[first:last] - np.int32(low)
-        nodes, edges = slice(low, high), slice(first // 2, last // 2)
-        part = Part(indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes])
+        nodes = slice(low, high)
+        edges = slice(first // 2, last // 2)
+        adjacency = Adjacency(indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes])
         pieces = min(max(1, (high - low) // BLOCK), 4 * (threads or pool.count()))
-        jobs += [Job(part, (piece, pieces), nodes, edges) for piece in range(pieces)]
+        jobs += [Job(adjacency, (piece, pieces), nodes, edges) for piece in range(pieces)]
     return Work(graph, jobs, threads)
 
 

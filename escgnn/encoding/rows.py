@@ -83,7 +83,8 @@ def side_by_side(pieces: Sequence[Rows], numbers: Sequence[NDArray[np.int32]], n
     length = np.stack([piece.length for piece in pieces]).sum(0, np.int32)
     end = length.cumsum(dtype=np.int64) - length
     result = np.empty((2, length.sum(dtype=np.int64)), np.int32)
-    ascending, last = True, -1
+    ascending = True
+    last = -1
     for piece, number in zip(pieces, numbers, strict=True):
         ascending &= bool((np.diff(number, prepend=last) > 0).all())
         last = number[-1]

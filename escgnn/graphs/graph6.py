@@ -39,7 +39,12 @@ def decode(text: str | bytes) -> tuple[int, NDArray[np.int64]]:
 
 def _size(values: NDArray[np.int64]) -> tuple[int, int]:
     """The node count at the start of a line, and how many characters it took: 1, 4 or 8."""
-    width = 1 if values[0] < 63 else 4 if values.size > 1 and values[1] < 63 else 8
+    if values[0] < 63:
+        width = 1
+    elif values.size > 1 and values[1] < 63:
+        width = 4
+    else:
+        width = 8
     if values.size < width:
         raise ValueError("graph6: the line ends within the node count")
     digits = values[:1] if width == 1 else values[width // 4 : width]

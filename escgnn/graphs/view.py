@@ -123,14 +123,17 @@ def from_edge_index(edge_index: ArrayLike, num_nodes: int, *, ptr: NDArray[np.in
     by_target, order = np.empty((2, source.size), np.int64)
     counting_sort(target, num_nodes, np.arange(source.size), by_target)
     counting_sort(source, num_nodes, by_target, order)
-    indptr, arc = np.empty(num_nodes + 1, np.int64), np.empty(source.size, np.int64)
+    indptr = np.empty(num_nodes + 1, np.int64)
+    arc = np.empty(source.size, np.int64)
     indices = np.empty(source.size, np.int32)
     arcs = build_csr(source, target, order, indptr, indices, arc)
     csr = Csr(indptr, indices[:arcs])
-    edge, edges = np.empty(arcs, np.int64), np.empty((arcs // 2, 2), np.int64)
-    lonely = pair_arcs(csr, edge, edges)
-    if lonely >= 0:
-        u, v = int(np.searchsorted(indptr, lonely, side="right")) - 1, int(indices[lonely])
+    edge = np.empty(arcs, np.int64)
+    edges = np.empty((arcs // 2, 2), np.int64)
+    one_way = pair_arcs(csr, edge, edges)
+    if one_way >= 0:
+        u = int(np.searchsorted(indptr, one_way, side="right")) - 1
+        v = int(indices[one_way])
         raise ValueError(
             f"edge_index: not symmetric, it holds ({u}, {v}) but not ({v}, {u}); "
             "make it undirected first, e.g. with torch_geometric.utils.to_undirected"

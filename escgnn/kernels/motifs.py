@@ -124,7 +124,9 @@ def tally_paths(
 ) -> None:
     """Count 3-paths w-x-y-z, each once, by its middle edge, x having the larger degree.
 
-    Products of neighbours by label, so that hubs cost no more than others, less the triangles w = z.
+    Products of neighbours by label, so that hubs cost no more than others, less the triangles w = z. Example: x has 3
+    neighbours labelled p besides y, and y has 2 labelled q besides x: 6 paths p - x - y - q. If one node is next to both, it
+    was w and z at once: one path less, and its label is both p and q.
     """
     code, nodes = walk
     L = motifs.size
@@ -136,7 +138,7 @@ def tally_paths(
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
             y = csr.indices[k]
             lower = csr.indptr[y + 1] - csr.indptr[y]
-            if mark[y] == 0 or lower > degree or (lower == degree and y > x):
+            if mark[y] == 0 or lower > degree or (lower == degree and y > x):  # met from the other end
                 continue
             j = around.place[y]
             near_y, label_y = ball[code[y]], motifs.label[code[y]]
@@ -146,11 +148,11 @@ def tally_paths(
                 before = around.number[i, a] - (first == label_y)  # not y
                 for b in range(around.kinds[j]):
                     last = around.label[j, b]
-                    after = around.number[j, b] - (last == label_x)
+                    after = around.number[j, b] - (last == label_x)  # not x
                     histogram[motifs.path[(first * L * L + middle) * L + last]] += before * after
             for q in range(csr.indptr[y], csr.indptr[y + 1]):
                 z = csr.indices[q]
-                if mark[z] and near_y & ball[code[z]]:
+                if mark[z] and near_y & ball[code[z]]:  # a triangle x, y, z
                     label = motifs.label[code[z]]
                     histogram[motifs.path[(label * L * L + middle) * L + label]] -= 1
         unmark(csr, x, mark)

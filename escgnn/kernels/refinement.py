@@ -37,14 +37,14 @@ class Splitters(NamedTuple):
 
 @kernel
 def splitters(nodes: int) -> Splitters:
-    """None yet."""
+    """An empty queue, for a graph of so many nodes."""
     room = np.zeros((4, nodes), np.int64)
     return Splitters(room[0], np.zeros(nodes, np.bool_), np.zeros(2, np.int64), room[1], room[2], room[3])
 
 
 @kernel
 def push(waiting: Splitters, start: int) -> None:
-    """The cell that begins here is a splitter."""
+    """Queue the cell that begins here, unless it waits already."""
     if not waiting.waits[start]:
         waiting.waits[start] = True
         waiting.queue[(waiting.ends[0] + waiting.ends[1]) % waiting.queue.size] = start
@@ -53,7 +53,7 @@ def push(waiting: Splitters, start: int) -> None:
 
 @kernel
 def put(cells: Cells, at: int, node: int, start: int) -> None:
-    """The node stands here, in the cell that begins there."""
+    """Write a node to a place, and where its cell starts."""
     cells.order[at] = node
     cells.place[node] = at
     cells.cell[node] = start

@@ -91,7 +91,7 @@ def eliminate(conductance: NDArray[np.float64], roots: int) -> NDArray[np.int32]
                 neighbours[found] = k
                 total += conductance[x, k]
                 found += 1
-        for a in range(found):
+        for a in range(found):  # x goes, and every two of its neighbours k are joined instead: a star becomes a mesh
             k = neighbours[a]
             conductance[k, x] = 0.0
             degree[k] -= 1
@@ -123,7 +123,7 @@ def put_back(conductance: NDArray[np.float64], order: NDArray[np.int32], roots: 
                 neighbours[found] = k
                 total += conductance[x, k]
                 found += 1
-        base = 1 / total
+        base = 1 / total  # becomes 1/s - sum_{k<l} p_k p_l R(k, l), the same for every y
         for a in range(found):
             share[a] = conductance[x, neighbours[a]] / total
             for b in range(a):
@@ -180,7 +180,7 @@ def resistances(
         if core[i] >= 0:
             result[0, i] = inner[0, core[i]]
             result[1, i] = inner[first - 1, core[i]]
-    for leaf in order[::-1]:
+    for leaf in order[::-1]:  # hung back in reverse: one more unit resistor
         result[0, leaf] = result[0, parent[leaf]] + 1
         result[1, leaf] = result[1, parent[leaf]] + 1
     return result

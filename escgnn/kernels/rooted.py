@@ -33,7 +33,10 @@ class Balls(NamedTuple):
 def label_adjacent(csr: Csr, u: int, v: int, hops: int, max_nodes: int, walk: Walk) -> tuple[int, int]:
     """Walk both balls at once; return the number of nodes and the radius that fitted.
 
-    Adjacent roots' distances differ by at most one, so the smaller one and who is nearest tell both.
+    Adjacent roots' distances differ by at most one, so the smaller one and who is nearest tell both. On the path
+    u - v - w the walk begins with the codes u: ONLY_U and v: ONLY_V. From v it meets w first at level 4 * 1, and w takes over
+    who is nearest to v: 4 | ONLY_V, that is d(w, v) = 1 and d(w, u) = 2. In a triangle w is met from u, too, at the same
+    level, and becomes 4 | BOTH.
     """
     code, nodes = walk.code, walk.nodes
     code[u] |= ONLY_U
@@ -54,14 +57,14 @@ def label_adjacent(csr: Csr, u: int, v: int, hops: int, max_nodes: int, walk: Wa
                 x = csr.indices[k]
                 known = code[x]
                 if known == 0:
-                    if last == max_nodes:
+                    if last == max_nodes:  # one too many: take this sphere back
                         for j in range(stop, last):
                             code[nodes[j]] = 0
                         return stop, radius
                     code[x] = level | nearest
                     nodes[last] = x
                     last += 1
-                elif known >= level:
+                elif known >= level:  # met in this sphere: who led here is as near
                     code[x] = known | nearest
         if last == stop:
             break
@@ -105,7 +108,7 @@ def label_any(
         end_v = stop_v
         if room >= 0:
             end_v, room = next_sphere(csr, 1, start_v, stop_v, room, balls)
-        if room < 0:
+        if room < 0:  # one too many: take these spheres back
             distance[0][queue[0, stop_u:end_u]] = 0
             distance[1][queue[1, stop_v:end_v]] = 0
             break

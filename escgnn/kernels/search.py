@@ -52,6 +52,12 @@ def smallest_cell(cells: Cells) -> int:
 
 
 @kernel
+def cells_of(room: NDArray[np.int64], level: int) -> Cells:
+    """The partition of a level."""
+    return Cells(room[level, 0], room[level, 1], room[level, 2], room[level, 3])
+
+
+@kernel
 def search_graph(
     csr: Csr, initial: NDArray[np.int64], depth: int, words: int, books: tuple[Book, Book], colour: NDArray[np.int64]
 ) -> tuple[Book, Book]:
@@ -59,24 +65,33 @@ def search_graph(
 
     The first book holds colourings, the second what a colouring leads to; once they hold more than ``words`` numbers, it
     stops. Level by level, ``choice`` holds the nodes to single out: all at first, then those of the smallest cell.
+
+    Example: the 4-cycle 0 - 1 - 2 - 3, depth 2. On level 0 all nodes are one cell, and all are choices. Singling out 0 leads
+    to level 1 with the cells {0}, {2}, {1, 3}; its choices are 1 and 3. Singling out 1 leads to level 2, the last: four
+    cells, no choices, and the tree (colouring, place of 1). Node 3 leads to the same colouring in other names, hence to a tree
+    with the same number. So the tree of 0 is (colouring of level 1, place of 0, that number, twice), and the other three nodes
+    of level 0 come to the same tree: the 4-cycle's nodes share a colour.
     """
     known, trees = books
     n = initial.size
     room = np.zeros((depth + 1, 4, n), np.int64)  # a partition for each level
-    choice, value = np.empty((2, depth + 1, n), np.int64)
-    number_of, done, root, seen = np.zeros((4, depth + 1), np.int64)  # choices; of them done; latest root; colouring
+    choice, value = np.empty((2, depth + 1, n), np.int64)  # nodes to single out, and the number of the tree of each
+    number_of = np.zeros(depth + 1, np.int64)  # choices
+    done = np.zeros(depth + 1, np.int64)  # of the choices
+    root = np.zeros(depth + 1, np.int64)  # node singled out last
+    seen = np.zeros(depth + 1, np.int64)  # number of the colouring
     row = np.empty(2 * n + csr.indices.size, np.int64)
     tree = np.empty(n + 2, np.int64)
     waiting = splitters(n)
     level = 0
-    first_cells(initial, Cells(room[0, 0], room[0, 1], room[0, 2], room[0, 3]))
+    first_cells(initial, cells_of(room, 0))
     for i in range(n):
         if room[0, 3, i]:
             push(waiting, i)
-    enters = True
+    enters = True  # this level for the first time
     while True:
-        cells = Cells(room[level, 0], room[level, 1], room[level, 2], room[level, 3])
-        if enters:
+        cells = cells_of(room, level)
+        if enters:  # refine, put the colouring on record, list the choices
             refine_cells(csr, cells, waiting)
             length = describe(csr, initial, cells, row)
             known = larger(known, length)
@@ -86,19 +101,23 @@ def search_graph(
                 start = smallest_cell(cells)
                 size = cells.size[start] if start >= 0 and level < depth else 0
             choice[level, :size] = cells.order[start : start + size]
-            number_of[level], done[level] = size, 0
-        if done[level] < number_of[level]:
+            number_of[level] = size
+            done[level] = 0
+        if done[level] < number_of[level]:  # go down by the next choice
             node = choice[level, done[level]]
             level += 1
             room[level] = room[level - 1]
             root[level] = node
-            single_out(Cells(room[level, 0], room[level, 1], room[level, 2], room[level, 3]), node, waiting)
+            single_out(cells_of(room, level), node, waiting)
             enters = True
             continue
         if level == 0:
             break
+        # All choices are done: their trees, whatever their order, make the tree of this level's root; go up with its number.
         size = number_of[level]
-        tree[0], tree[1], tree[2 : 2 + size] = seen[level], cells.place[root[level]], value[level, :size]
+        tree[0] = seen[level]
+        tree[1] = cells.place[root[level]]
+        tree[2 : 2 + size] = value[level, :size]
         sort(tree[2 : 2 + size])
         trees = larger(trees, size + 2)
         level -= 1

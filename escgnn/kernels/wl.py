@@ -20,7 +20,7 @@ def refine_nodes(csr: Csr, label: NDArray[np.int64], colour: NDArray[np.int64]) 
         first, degree = csr.indptr[v], csr.indptr[v + 1] - csr.indptr[v]
         for k in range(degree):
             row[k] = colour[csr.indices[first + k]]
-            if label.size:
+            if label.size:  # one number for the pair
                 row[k] += label[first + k] * colours
         sort(row[:degree])
         row[degree] = colour[v]
@@ -40,12 +40,12 @@ def isomorphism_types(
     end = 0
     for g in range(ptr.size - 1):
         first, n = ptr[g], ptr[g + 1] - ptr[g]
-        relation = np.zeros((n, n), np.uint8)
+        relation = np.zeros((n, n), np.uint8)  # 2 equal, 1 adjacent, 0 neither
         for u in range(n):
             relation[u, u] = 2
             for i in range(csr.indptr[first + u], csr.indptr[first + u + 1]):
                 relation[u, csr.indices[i] - first] = 1
-        for t in range(n**k):
+        for t in range(n**k):  # the tuple whose nodes are the digits of t to the base n
             rest = t
             for i in range(k - 1, -1, -1):
                 nodes[i] = rest % n
@@ -64,7 +64,8 @@ def isomorphism_types(
 def refine_oblivious(sizes: NDArray[np.int64], k: int, colour: NDArray[np.int64]) -> NDArray[np.int64]:
     """One round of oblivious k-WL: own colour and, place by place, the multiset over all nodes put there.
 
-    That multiset is the same for the n tuples that differ in this place only, so it is sorted once.
+    That multiset is the same for the n tuples that differ in this place only, so it is sorted once. With n = 10 and k = 3,
+    tuple 472 is (4, 7, 2); its second place has the stride 10, and 402, 412, ..., 492 differ from it there only.
     """
     widest = max(sizes.max(), k + 1) if sizes.size else k + 1
     bags = open_book(k * (sizes ** (k - 1)).sum(), k * colour.size)
@@ -77,7 +78,7 @@ def refine_oblivious(sizes: NDArray[np.int64], k: int, colour: NDArray[np.int64]
         for i in range(k):
             stride = n ** (k - 1 - i)
             for rest in range(n ** (k - 1)):
-                base = start + rest // stride * stride * n + rest % stride
+                base = start + rest // stride * stride * n + rest % stride  # a 0 put in at this place
                 for w in range(n):
                     row[w] = colour[base + w * stride]
                 sort(row[:n])
@@ -85,7 +86,7 @@ def refine_oblivious(sizes: NDArray[np.int64], k: int, colour: NDArray[np.int64]
         for t in range(n**k):
             for i in range(k):
                 stride = n ** (k - 1 - i)
-                row[i] = bag[i, t // (stride * n) * stride + t % stride]
+                row[i] = bag[i, t // (stride * n) * stride + t % stride]  # t without this place
             row[k] = colour[start + t]
             result[start + t] = number(book, row[: k + 1])
         start += n**k
@@ -106,7 +107,7 @@ def refine_folklore(sizes: NDArray[np.int64], k: int, colour: NDArray[np.int64])
             row[:n] = 0
             for i in range(k):
                 stride = n ** (k - 1 - i)
-                base = start + t - t // stride % n * stride
+                base = start + t - t // stride % n * stride  # the tuple with a 0 at this place
                 for w in range(n):
                     row[w] = row[w] * colours + colour[base + w * stride]
             sort(row[:n])

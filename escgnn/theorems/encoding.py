@@ -117,7 +117,8 @@ def _misread(patterns: Iterable[str], *, per: Level = "graph", induced: bool = F
 def beyond_wl() -> Finding:
     """`th:iso`: strictly more powerful than 2-WL, not less powerful than 3-WL."""
     G, H = rook(4), shrikhande()
-    esc, wl3 = wl.ESCWL(RootedEncoding(1)), wl.ObliviousWL(3)
+    esc = wl.ESCWL(RootedEncoding(1))
+    wl3 = wl.ObliviousWL(3)
     members = list(small_graphs())
     above = refines(wl.partition(members, esc), wl.partition(members, wl.ObliviousWL(2)))
     if not above or not wl.distinguishes(G, H, esc) or wl.distinguishes(G, H, wl3):
@@ -136,7 +137,8 @@ def beyond_wl() -> Finding:
 
 def tells_regular_graphs_apart() -> Finding:
     """`th:reg`: almost all pairs of r-regular graphs, at the theorem's radius."""
-    pairs, degree = 200, 3
+    pairs = 200
+    degree = 3
     sizes = (16, 32, 64, 128, 256, 512)
     lines: dict[str, list[float]] = {}
     for n in sizes:
@@ -171,7 +173,8 @@ def _keys(rows: Rows) -> list[bytes]:
 def message_passing_helps() -> Finding:
     """`sec:th_mp`: a 4-cycle and an edge against a path of 6 nodes."""
     G, H = disjoint_union([cycle(4), path(2)]), path(6)
-    bag, whole = wl.RootedWL(1, 1, hops=1), wl.RootedWL(1, 1, hops=1, messages=True)
+    bag = wl.RootedWL(1, 1, hops=1)
+    whole = wl.RootedWL(1, 1, hops=1, messages=True)
     edges = wl.RootedWL(2, 1, hops=1)
     if wl.distinguishes(G, H, bag) or not wl.distinguishes(G, H, whole):
         return Finding("fails", "The bags of subgraphs differ, or message passing does not tell them apart.")
@@ -187,10 +190,12 @@ def message_passing_helps() -> Finding:
 
 def rooted_counterexamples() -> Finding:
     """One rooted encoding cannot count 5-cycles, induced 5-cycles or induced 5-stars."""
-    lines, witnesses = [], []
+    lines = []
+    witnesses = []
     for name in ROOTED_PAIRS:
         G, H = rooted_pair(name)
-        induced, pattern = name.startswith("induced"), name.removeprefix("induced ")
+        induced = name.startswith("induced")
+        pattern = name.removeprefix("induced ")
         column = [int(np.flatnonzero((graph.edge_index.T == (0, 1)).all(1))[0]) for graph in (G, H)]
         if pattern == "5-star":
             numbers = [_induced_stars(graph) for graph in (G, H)]

@@ -13,13 +13,13 @@ from escgnn.theorems.encoding import ROOTED_PAIRS, rooted_pair
 from escgnn.theorems.samples import random_graphs
 from escgnn.theorems.verdict import Finding, Table
 
-DEFAULT = ("degree", "node", "joint", "edge")
-MOTIFS = ("degree", "joint", "edge", "wedge", "path")
+DEFAULT_PARTS = ("degree", "node", "joint", "edge")
+PATH_PARTS = ("degree", "joint", "edge", "wedge", "path")
 TRIED = {
-    "default": DEFAULT,
-    "default, wedge": (*DEFAULT, "wedge"),
-    "paths": MOTIFS,
-    "paths, triangle": (*MOTIFS, "triangle"),
+    "default": DEFAULT_PARTS,
+    "default, wedge": (*DEFAULT_PARTS, "wedge"),
+    "paths": PATH_PARTS,
+    "paths, triangle": (*PATH_PARTS, "triangle"),
     **{part: (part,) for part in ("cycle", "walk", "colour")},
 }
 RIDGE = 1e-10
@@ -65,15 +65,18 @@ def linear_targets(fitting: int = 1500, testing: int = 500) -> Finding:
     graphs = [counting_random(number, seed) for number, seed in ((fitting, 1), (testing, 2))]
     y, y_test = (count_all(graph).astype(np.float64) for graph in graphs)
     scale = y.std(0, ddof=1)
-    rows, exact = [], {}
+    rows = []
+    exact = {}
     for hops in (1, 2):
         encoding = RootedEncoding(hops, tuple(part for part in PARTS if part != "resistance"))
         names, x, x_test = _summed(encoding, *graphs)
-        mean, deviation = x.mean(0), x.std(0)
+        mean = x.mean(0)
+        deviation = x.std(0)
         for matrix in (x, x_test):
             matrix -= mean
             matrix /= deviation
-        square, cross = x.T @ x / len(x), x.T @ (y - y.mean(0)) / len(x)
+        square = x.T @ x / len(x)
+        cross = x.T @ (y - y.mean(0)) / len(x)
         for word, parts in TRIED.items():
             near = np.array([name.part in parts for name in names])
             for sums in (1, 2):
@@ -102,7 +105,7 @@ def linear_targets(fitting: int = 1500, testing: int = 500) -> Finding:
     return Finding(
         "holds",
         "S_v is the sum of s_uv over the neighbours u of v, AS the sum of S over neighbours; `paths` stands for the parts "
-        f"{', '.join(MOTIFS)}. Least squares on {len(y):,} nodes of {fitting:,} graphs of the benchmark's recipe, errors on "
+        f"{', '.join(PATH_PARTS)}. Least squares on {len(y):,} nodes of {fitting:,} graphs of the benchmark's recipe, errors on "
         f"{testing:,} other graphs, as norm MAE; 0.0000 is a formula found again. Five targets need only the paper's parts at "
         "h = 1 and one sum. At h = 2, `wedge` adds the 5-cycle and the triangle-rectangle, `path` the 6-cycle, and the second "
         "sum the 4-path, for which the paper's parts are enough. `cycle` has the four cycles, whatever h, and with the second "
@@ -135,7 +138,8 @@ def parts_resolve() -> Finding:
     """Which part, alone and at which radius, tells the known pairs apart."""
     pairs = {name: rooted_pair(name) for name in ROOTED_PAIRS}
     whole = circulant(15, 1, 4), circulant(15, 1, 6)
-    rows, blind = [], []
+    rows = []
+    blind = []
     for part in PARTS:
         encodings = [RootedEncoding(hops, (part,)) for hops in (1, 2, 3, 4)]
         seen = [
@@ -146,7 +150,7 @@ def parts_resolve() -> Finding:
         if not any(seen):
             blind.append(part)
         rows.append((f"`{part}`", *(", ".join(map(str, hops)) or "no" for hops in seen)))
-    if {*blind} != {*DEFAULT}:
+    if {*blind} != {*DEFAULT_PARTS}:
         return Finding("fails", f"Blind to all pairs: {', '.join(blind)}.")
     return Finding(
         "holds",

@@ -134,7 +134,8 @@ def subgraph_gnns_are_bounded() -> Finding:
     rooted = wl.partition(members, wl.RootedWL(1, 2, hops=3))
     whole = wl.partition(members, wl.ObliviousWL(3))
     cfi = [clique_family(3, 0), clique_family(3, 1), clique_family(4, 0), clique_family(4, 1)]
-    cfi_rooted, cfi_whole = wl.partition(cfi, wl.RootedWL(2, 2, hops=2)), wl.partition(cfi, wl.FolkloreWL(3))
+    cfi_rooted = wl.partition(cfi, wl.RootedWL(2, 2, hops=2))
+    cfi_whole = wl.partition(cfi, wl.FolkloreWL(3))
     if not (refines(whole, rooted) and refines(cfi_whole, cfi_rooted)):
         return Finding("fails", "A pair is told apart by the rooted test only.")
     return Finding(

@@ -69,8 +69,9 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     def _attach(self, data: Data, prefix: str, rows: Rows, owner: str) -> None:
         """Store rows on the data's device; in a batch also say which belong to which graph, for ``to_data_list``."""
         device = data.edge_index.device
-        length, bins, counts = (torch.from_numpy(a).to(device) for a in (rows.length, rows.bin, rows.count))
-        data[f"{prefix}_len"], data[f"{prefix}_bin"], data[f"{prefix}_count"] = length, bins, counts
+        data[f"{prefix}_len"] = torch.from_numpy(rows.length).to(device)  # (E,) or (N,)
+        data[f"{prefix}_bin"] = torch.from_numpy(rows.bin).to(device)  # (nnz,)
+        data[f"{prefix}_count"] = torch.from_numpy(rows.count).to(device)  # (nnz,)
         slices = getattr(data, "_slice_dict", None)
         if isinstance(data, Batch) and slices is not None:
             per_row = slices["edge_index"] if owner == "edge_index" else data.ptr.cpu()

@@ -155,7 +155,8 @@ class RootedWL:
     def start(self, graph: Graph, initial: Ints) -> tuple[System, Ints]:
         """Roots by the classes of their subgraphs under m-WL, which is all there is to know of them."""
         nodes = np.arange(graph.num_nodes)
-        roots, ptr = np.stack([nodes, nodes], axis=1), graph.ptr
+        roots = np.stack([nodes, nodes], axis=1)
+        ptr = graph.ptr
         if self.k == 2:
             arcs = np.stack([np.repeat(nodes, graph.degrees), graph.csr.indices], axis=1)
             roots = np.concatenate([roots, arcs])
