@@ -1,4 +1,4 @@
-"""The encoding as SPEC'd, written for reading: networkx, dictionaries, one root at a time."""
+"""The encoding as the paper defines it, written for reading: networkx, dictionaries, one root at a time."""
 
 from collections import Counter
 from itertools import chain, combinations, product

@@ -1,5 +1,6 @@
 """How the code reads: puzzles that the package is rid of stay out; `benchmarks/house.py` has all the numbers."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -85,3 +86,17 @@ def test_front_doors_and_importers(module):
 def test_all_numbers_are_there():
     numbers = house.measure(ROOT)
     assert len(numbers) == 13 and all(numbers.values())
+
+
+def test_the_tests_that_contributors_are_told_of_exist():
+    references = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(references) > 5
+    for path, name in references:
+        assert f"def {name}(" in (ROOT / path).read_text(), f"{path}::{name}"
+
+
+def test_every_room_has_its_line_for_contributors():
+    rooms = {module.unit for module in house.modules(ROOT)} - {""}
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = text[text.index("| room |") : text.index("Which room may")]
+    assert rooms <= {*re.findall(r"`(\w+)`", listed)}
