@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.experiments import statistics
     from escgnn.jobs import Progress, Summary
     from escgnn.records import Record
-    from escgnn.report import Report
+    from escgnn.report import Report, Section
     from escgnn.theorems import Verdict
     from escgnn.training import Exported, FoldResult, Judgement, Result
     from escgnn.tuning import Trial, TuneResult
@@ -118,7 +118,8 @@ def show_datasets(rows: "Sequence[Listing]") -> None:
     if console.width > 100:
         table.add_column("from", no_wrap=True, overflow="ellipsis", max_width=console.width - 80)
     for row in rows:
-        size, task = row.size, row.task
+        size = row.size
+        task = row.task
         table.add_row(
             row.name,
             f"{size.graphs:,}",
@@ -266,7 +267,7 @@ def show_best(result: "TuneResult") -> None:
 
 
 def show_record(record: "Record", number: int, total: int) -> None:
-    """What a run of an experiment came to."""
+    """What a cell of an experiment came to, its number and how many there are."""
     about = escape(f"{number}/{total} {record.row} {record.variant} seed {record.seed}, {record.seconds:,.0f} s")
     if record.error is not None:
         console.print(f"{about}: [red]failed[/]: {escape(record.error)}", highlight=False)
@@ -278,29 +279,35 @@ def show_record(record: "Record", number: int, total: int) -> None:
 
 def show_report(report: "Report") -> None:
     """Tables with our numbers, each above the paper's."""
-    from escgnn.report.content import START, number, runs_text
+    from escgnn.report import START, runs_text
 
     wide = console if console.is_terminal and console.width >= NARROW else Console(width=WIDE)
     if not report.records:
         console.print(f"nothing was run yet; try {START}", highlight=False)
     for section in report.sections:
-        if not section.filled:
-            continue
-        shown = section.table
-        table = Table(title=f"{shown.title} ({shown.label})", caption=section.measure, box=None)
-        for column in ("", *shown.columns):
-            table.add_column(column, overflow="fold", no_wrap=not column)
-        for row in shown.rows:
-            entries = section.row(row)
-            ours = ["-" if entry.mean is None else number(entry.mean, shown.digits) for entry in entries]
-            marks = [
-                {True: "[green]", False: "[yellow]", None: ""}[entry.good if entry.runs else None] for entry in entries
-            ]
-            budgets = ", ".join(section.budgets(row)) or "not run"
-            table.add_row(f"[bold]{row}[/] ({budgets})", *(mark + text for mark, text in zip(marks, ours, strict=True)))
-            paper = ["" if entry.paper is None else number(entry.paper, shown.digits) for entry in entries]
-            if any(paper):
-                table.add_row("  paper", *paper, style="dim")
-        wide.print(table)
-        console.print(runs_text(run for budget in section.budgets() for run in section.runs(budget)), highlight=False)
-        console.print()
+        if section.filled:
+            wide.print(_beside_the_paper(section))
+            runs = [run for budget in section.budgets() for run in section.runs(budget)]
+            console.print(runs_text(runs), highlight=False)
+            console.print()
+
+
+def _beside_the_paper(section: "Section") -> Table:
+    from escgnn.report import number
+
+    shown = section.table
+    colours = {True: "[green]", False: "[yellow]", None: ""}
+    table = Table(title=f"{shown.title} ({shown.label})", caption=section.measure, box=None)
+    for column in ("", *shown.columns):
+        table.add_column(column, overflow="fold", no_wrap=not column)
+    for row in shown.rows:
+        entries = section.row(row)
+        ours = [
+            "-" if entry.mean is None else colours[entry.good] + number(entry.mean, shown.digits) for entry in entries
+        ]
+        budgets = ", ".join(section.budgets(row)) or "not run"
+        table.add_row(f"[bold]{row}[/] ({budgets})", *ours)
+        paper = ["" if entry.paper is None else number(entry.paper, shown.digits) for entry in entries]
+        if any(paper):
+            table.add_row("  paper", *paper, style="dim")
+    return table

@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,9 @@ ENCODINGS: dict[str, dict[str, Any] | None] = {
     EXTENDED: {"hops": 16, "parts": ["joint", "colour"], "colour_rounds": 6, "colour_bins": 128},
     "MPNN": None,
 }
-COPIES, DIMENSION, ALPHA = 32, 16, 0.05
+COPIES = 32
+DIMENSION = 16  # of the vectors that networks give graphs
+ALPHA = 0.05  # chance that a test of equal means fails
 RIDGE = float(np.finfo(np.float32).eps)
 LOOK_EVERY = 5  # epochs
 PUBLISHED = {"I²-GNN": 281, "KP-GNN": 275, "3-WL": 270, "GSN": 254, "PPGN": 233, "SUN": 223, "NGNN": 166}
@@ -98,21 +100,24 @@ BUDGETS: dict[str, dict[str, Any]] = {
 def cells(budget: str, seeds: int) -> Sequence[Cell]:
     """A cell trains all pairs of a row; exact tests once."""
     chosen = {**PROTOCOL, **BUDGETS[budget]}
-    found = [Cell(row, seed, "", {"encoding": ENCODINGS[row], **chosen}) for seed in range(seeds) for row in ENCODINGS]
+    found = []
+    for seed in range(seeds):
+        for row, encoding in ENCODINGS.items():
+            found.append(Cell(row, seed, "", {"encoding": encoding, **chosen}))
     for row, encoding in ENCODINGS.items():
         found.append(Cell(row, 0, "exact", {"encoding": encoding, "pairs": chosen["pairs"]}))
     return found
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
-    """Train on every pair, or colour."""
+    """Train a network on every pair, or colour the pairs exactly, as the variant says."""
     bundle = load("brec")
     numbers = chosen_pairs(bundle, cell.settings["pairs"])
     if cell.variant == "exact":
         return Outcome({CEILING.label: _by_category(bundle, exact(bundle, numbers, cell.settings["encoding"]))})
     found = compare_all(bundle, numbers, cell, folder / "pairs.json", progress)
     limit = threshold(cell.settings["copies"], cell.settings["dimension"])
-    apart = [number for number, each in found.items() if each.apart > limit and each.control <= limit]
+    apart = [number for number, each in found.items() if each.is_told_apart(limit)]
     return Outcome(
         values={BREC.label: _by_category(bundle, apart)},
         epochs=max((each.epochs for each in found.values()), default=0),
@@ -123,12 +128,23 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of a pair: T² between its graphs and between copies of the first one, after so many epochs."""
+    """What a network says of a pair.
+
+    Attributes:
+        apart: T² between the two graphs.
+        control: T² between copies of the first.
+        epochs: Epochs trained.
+        seconds: Time that it took.
+    """
 
     apart: float
     control: float
-    epochs: int
-    seconds: float
+    epochs: int = 0
+    seconds: float = 0.0
+
+    def is_told_apart(self, limit: float) -> bool:
+        """Whether the graphs differ by more than the limit, and copies of one do not."""
+        return self.apart > limit and self.control <= limit
 
 
 def chosen_pairs(bundle: DatasetBundle, most: int | None) -> list[int]:
@@ -193,13 +209,14 @@ def compare(g: Any, h: Any, settings: Mapping[str, Any], seed: tuple[int, int]) 
     model.fit_structure(batches)
     limit = threshold(settings["copies"], settings["dimension"])
     optimizer = torch.optim.Adam(model.parameters(), lr=settings["lr"], weight_decay=settings["weight_decay"])
-    epoch, apart, control = 0, *_test(model, batches, controls)
-    while epoch < settings["epochs"] and not (settings["stop"] and apart > limit and control <= limit):
+    found = _test(model, batches, controls)
+    epochs = 0
+    while epochs < settings["epochs"] and not (settings["stop"] and found.is_told_apart(limit)):
         _train(model, optimizer, batches)
-        epoch += 1
-        if epoch % LOOK_EVERY == 0 or epoch == settings["epochs"]:
-            apart, control = _test(model, batches, controls)
-    return Comparison(apart, control, epoch, time.perf_counter() - start)
+        epochs += 1
+        if epochs % LOOK_EVERY == 0 or epochs == settings["epochs"]:
+            found = _test(model, batches, controls)
+    return replace(found, epochs=epochs, seconds=time.perf_counter() - start)
 
 
 def network(encoding: RootedEncoding | None, settings: Mapping[str, Any]) -> ESCGNN:
@@ -218,10 +235,12 @@ def network(encoding: RootedEncoding | None, settings: Mapping[str, Any]) -> ESC
 
 def copies(graph: Any, count: int, rng: np.random.Generator) -> GraphStore:
     """The graph so many times, each with its nodes renamed and its edges listed in another order."""
-    nodes, edge_index = graph.num_nodes, graph.edge_index.numpy()
+    edge_index = graph.edge_index.numpy()  # (2, columns)
     columns = edge_index.shape[1]
-    order, listed = (rng.permuted(np.tile(np.arange(size), (count, 1)), axis=1) for size in (nodes, columns))
-    renamed = np.take_along_axis(order[:, edge_index], listed[:, None], axis=2)  # (count, 2, columns)
+    nodes = graph.num_nodes
+    names = rng.permuted(np.tile(np.arange(nodes), (count, 1)), axis=1)  # (count, nodes)
+    places = rng.permuted(np.tile(np.arange(columns), (count, 1)), axis=1)  # (count, columns)
+    renamed = np.take_along_axis(names[:, edge_index], places[:, None], axis=2)  # (count, 2, columns)
     return GraphStore(np.full(count, nodes), np.full(count, columns), renamed.swapaxes(0, 1).reshape(2, -1))
 
 
@@ -254,14 +273,14 @@ def _train(model: ESCGNN, optimizer: torch.optim.Optimizer, batches: Iterable[An
         optimizer.step()
 
 
-def _test(model: ESCGNN, batches: Iterable[Any], controls: Iterable[Any]) -> tuple[float, float]:
-    """T² between the graphs, and between copies of the first one."""
+def _test(model: ESCGNN, batches: Iterable[Any], controls: Iterable[Any]) -> Comparison:
+    """T² between the graphs, and between copies of the first one, by the network as it is."""
     model.eval()
     with torch.inference_mode():
         halves = [model(batch).chunk(2) for batch in batches]
         others = torch.cat([model(batch) for batch in controls]).numpy()
     first, second = (torch.cat(half).numpy() for half in zip(*halves, strict=True))
-    return t_squared(first, second), t_squared(first, others)
+    return Comparison(apart=t_squared(first, second), control=t_squared(first, others))
 
 
 def _by_category(bundle: DatasetBundle, apart: Sequence[int]) -> dict[str, float]:
@@ -275,13 +294,18 @@ def _note(found: Mapping[int, Comparison], apart: Sequence[int], settings: Mappi
     rest = [each.apart for number, each in found.items() if number not in {*apart}]
     unreliable = sum(not each.control <= limit for each in found.values())
     untrained = sum(found[number].epochs == 0 for number in apart)
-    parts = [f"{len(found)} pairs, {settings['copies']} copies, {settings['dimension']} numbers, threshold {limit:.2f}"]
-    parts += [f"ridge ({RIDGE:.1e} r)²", f"{unreliable} pairs failed reliability"]
-    parts += [f"{len(apart)} told apart, {untrained} of them before training"]
-    parts += [f"their least T² {min(told):.1e}"] if told else []
-    parts += [f"the largest T² of the others {max(rest):.1e}"] if rest else []
-    parts += [f"of copies of one graph {max(each.control for each in found.values()):.1e}"]
-    return "; ".join(parts)
+    facts = [
+        f"{len(found)} pairs, {settings['copies']} copies, {settings['dimension']} numbers, threshold {limit:.2f}",
+        f"ridge ({RIDGE:.1e} r)²",
+        f"{unreliable} pairs failed reliability",
+        f"{len(apart)} told apart, {untrained} of them before training",
+    ]
+    if told:
+        facts.append(f"their least T² {min(told):.1e}")
+    if rest:
+        facts.append(f"the largest T² of the others {max(rest):.1e}")
+    facts.append(f"of copies of one graph {max(each.control for each in found.values()):.1e}")
+    return "; ".join(facts)
 
 
 EXPERIMENT = Experiment("brec", (BREC, CEILING), cells, run)

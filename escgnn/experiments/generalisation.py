@@ -12,8 +12,7 @@ from escgnn.counting import TARGETS, count_all
 from escgnn.experiments import counting
 from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.experiments.trained import outcome, train
-from escgnn.graphs import Graph
-from escgnn.graphs.families import COUNTING_RECIPE
+from escgnn.graphs import COUNTING_RECIPE, Graph
 from escgnn.records import Table
 from escgnn.store import GraphStore
 from escgnn.training import UnseenShapes, load_run, predict

@@ -8,6 +8,7 @@ Graph(nodes=4, edges=4)
 """
 
 from escgnn.graphs.families import (
+    COUNTING_RECIPE,
     barabasi_albert,
     circulant,
     complete,
@@ -31,6 +32,7 @@ from escgnn.graphs.families import (
 from escgnn.graphs.view import Graph, as_graph, disjoint_union, from_edge_index, from_edges, permute
 
 __all__ = [
+    "COUNTING_RECIPE",
     "Graph",
     "as_graph",
     "barabasi_albert",

@@ -16,12 +16,12 @@ from pathlib import Path
 from escgnn import records
 from escgnn.disk import atomic
 from escgnn.records import Chapter
-from escgnn.report.content import Content
+from escgnn.report.content import START, Content, Section, number, runs_text
 from escgnn.report.html import page as html_page
 from escgnn.report.markdown import page as markdown_page
 from escgnn.report.selection import Entry, choose
 
-__all__ = ["Entry", "Report", "build", "choose", "write"]
+__all__ = ["START", "Entry", "Report", "Section", "build", "choose", "number", "runs_text", "write"]
 
 
 class Report(Content):

@@ -116,14 +116,14 @@ class Content:
 
     def why(self, section: Section, entry: Entry) -> str:
         """Why a cell has no number."""
-        label, column = section.table.label, entry.column
+        label = section.table.label
         mine = [record for record in self.records if record.row == entry.row]
         failed = [record for record in mine if record.error is not None and record.experiment == section.experiment]
         if failed:
             last = failed[-1]
             where = f"{last.variant}, {last.budget}" if last.variant else last.budget
             return f"failed ({where}): {last.error}"
-        if any(record.error is None and column in record.values.get(label, {}) for record in mine):
+        if any(record.error is None and entry.column in record.values.get(label, {}) for record in mine):
             return "run, but the value is not a finite number"
         return "no record"
 
