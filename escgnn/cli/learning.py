@@ -64,7 +64,7 @@ def evaluate(
 ) -> None:
     """Judge a trained network on a dataset; on its own, by the split that it was trained with."""
     from escgnn import training
-    from escgnn.training.prediction import own_split, part_of
+    from escgnn.training import own_split, part_of
 
     trained = training.load_run(run)
     is_table, is_split = "targets" in source.given, "split" in source.given

@@ -15,7 +15,7 @@ from pathlib import Path
 from escgnn import records
 from escgnn.experiments.table import Cell, Experiment
 from escgnn.records import BUDGETS, Record
-from escgnn.training.runs import commit, versions
+from escgnn.training import commit, versions
 
 Report = Callable[[Record, int, int], None]  # a record, its number from 1, and how many there are
 

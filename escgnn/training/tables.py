@@ -16,9 +16,9 @@ from escgnn.datasets.molecules import FEATURES, FeatureSet
 from escgnn.disk import Rejected, RejectLog, TableWriter, check_output
 from escgnn.metrics import out_channels
 from escgnn.store import GraphStore
+from escgnn.training.folder import Run
 from escgnn.training.pieces import Piece, Pieces
 from escgnn.training.prediction import predict
-from escgnn.training.runs import Run
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all
 SHOWN = 10  # bad rows of a summary

@@ -1,5 +1,6 @@
-"""PyTorch Geometric transforms."""
+"""What is done to graphs before a network sees them: to each batch, as PyTorch Geometric transforms, or once to all."""
 
+from escgnn.transforms.positions import Positions
 from escgnn.transforms.structural import StructuralEncoding
 
-__all__ = ["StructuralEncoding"]
+__all__ = ["Positions", "StructuralEncoding"]

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from escgnn.datasets import Split
-from escgnn.training import evaluate, fit, load_run, predict
-from escgnn.training.prediction import own_split, part_of
+from escgnn.training import evaluate, fit, load_run, own_split, part_of, predict
 from tests.training import tiny
 from tests.training.tiny import change
 

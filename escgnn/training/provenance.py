@@ -1,0 +1,90 @@
+"""What a run came from: hashes of its graphs, versions of the packages, the commit of this code."""
+
+import base64
+import hashlib
+import platform
+import subprocess
+import zlib
+from collections.abc import Collection
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from escgnn import __version__
+from escgnn.datasets import DatasetBundle, Split
+from escgnn.store import GraphStore
+
+
+def fingerprint(bundle: DatasetBundle) -> str:
+    """Hash of the graphs that are trained, chosen and judged with, in their order, and of what is asked of them."""
+    digest = hashlib.sha256(repr((bundle.task, sorted(bundle.features.items()))).encode())
+    for graphs in (bundle.train, bundle.validation, bundle.test):
+        _add_graphs(digest, graphs)
+    return digest.hexdigest()
+
+
+def hash_graphs(graphs: GraphStore) -> str:
+    """Hash of graphs in their order, whatever is asked of them."""
+    digest = hashlib.sha256()
+    _add_graphs(digest, graphs, ignore={"y"})
+    return digest.hexdigest()
+
+
+def _add_graphs(digest: Any, graphs: GraphStore, ignore: Collection[str] = ()) -> None:
+    digest.update(f"{len(graphs)}".encode())
+    for start in range(0, len(graphs), 4096):
+        batch = graphs.batch(range(start, min(start + 4096, len(graphs))))
+        for name, values in batch:
+            if isinstance(values, Tensor) and name not in ignore:
+                digest.update(f"{name} {values.dtype} {tuple(values.shape)}".encode())
+                digest.update(values.contiguous().numpy().data)
+
+
+def pack_split(split: Split, count: int) -> str:
+    """A split of so many graphs as a short text.
+
+    >>> unpack_split(pack_split(Split(np.array([2, 0]), np.array([1]), np.array([1])), 4)).train
+    array([0, 2])
+    """
+    parts = np.zeros(count, np.uint8)
+    for place, index in enumerate(split):
+        parts[index] |= 1 << place
+    return base64.b64encode(zlib.compress(parts.tobytes(), 9)).decode()
+
+
+def unpack_split(text: str) -> Split:
+    """The split, every part in order."""
+    parts = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
+    return Split(*(np.flatnonzero(parts & 1 << place) for place in range(len(Split._fields))))
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides the numbers."""
+    packages = ("torch", "torch_geometric", "lightning", "torchmetrics", "numpy", "numba")
+    return {
+        "escgnn": __version__,
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+    }
+
+
+def commit() -> str | None:
+    """The commit of this code, if it runs from a repository; with "-dirty" behind it if the code has changed since."""
+    package = Path(__file__).parents[1]
+    try:
+        top, head = _git(package, "rev-parse", "--show-toplevel", "HEAD").split("\n")[:2]
+        changes = _git(package, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    is_ours = Path(top, package.name).resolve() == package.resolve()
+    if not is_ours:
+        return None
+    return f"{head}-dirty" if changes else head
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
