@@ -23,8 +23,7 @@ from escgnn.datasets import FEATURES, DatasetBundle, Feature, FeatureSet, Split,
 from escgnn.disk import Rejected
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training.config import checked
-from escgnn.training.prediction import as_store
+from escgnn.training import as_store, checked
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -133,8 +132,8 @@ class ESCEstimator(BaseEstimator):
         names = ("epochs", "batch_size", "lr", "early_stopping", "workers")
         return checked(
             {
-                "encoding": {"hops": _plain(self.hops), "parts": _plain(self.parts)},
-                "model": {name: _plain(getattr(self, name)) for name in ("backbone", "hidden", "layers")},
+                "transform": {"hops": _plain(self.hops), "parts": _plain(self.parts)},
+                "network": {name: _plain(getattr(self, name)) for name in ("backbone", "hidden", "layers")},
                 **{name: _plain(getattr(self, name)) for name in names},
                 "seed": int(seed),
             }
@@ -148,7 +147,7 @@ class ESCEstimator(BaseEstimator):
         if held >= count:
             raise ValueError(f"X: {count} rows, {held} of them to choose the epoch by; there is nothing to learn from")
         order = np.random.default_rng(seed).permutation(count)
-        return Split(np.sort(order[held:]), np.sort(order[:held]), np.sort(order[:held]))
+        return Split(train=np.sort(order[held:]), validation=np.sort(order[:held]), test=np.empty(0, np.int64))
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """What the network says of every row, ``(rows, outputs)``; not a number where a row cannot be read."""

@@ -216,11 +216,14 @@ def show_result(result: "Result", folder: "Path") -> None:
     """What a training came to."""
     how = f"{result.epochs} epochs in {result.seconds:.0f} s; best at epoch {result.best_epoch} by validation"
     console.print(how, highlight=False)
-    table = Table("metric", "validation", "test", box=None, pad_edge=False)
+    tested = ["test"] if result.test else []
+    table = Table("metric", "validation", *tested, box=None, pad_edge=False)
     for name, value in result.validation.items():
-        numbers = (value, result.test.get(name))
+        numbers = [value, *(result.test.get(name) for _ in tested)]
         table.add_row(escape(name), *("undefined" if number is None else f"{number:.5g}" for number in numbers))
     console.print(table)
+    if not tested:
+        _tell("there are no test graphs, so there are no test metrics")
     _tell(f"written to {folder}")
 
 

@@ -23,9 +23,7 @@ from escgnn import training
 from escgnn.datasets import DatasetBundle
 from escgnn.disk import atomic, is_unused, locked
 from escgnn.task import Task
-from escgnn.training import TrainConfig
-from escgnn.training.config import checked, difference
-from escgnn.training.runs import fingerprint
+from escgnn.training import Recipe, TrainConfig, checked, difference, fingerprint
 
 try:
     import optuna
@@ -42,10 +40,8 @@ NETWORK: dict[str, BaseDistribution] = {
     "layers": IntDistribution(2, 6),
     "lr": FloatDistribution(1e-4, 1e-2, log=True),
 }
-ENCODING: dict[str, BaseDistribution] = {
-    "hops": IntDistribution(1, 4),
-    **{part: CategoricalDistribution([True, False]) for part in OPTIONAL},
-}
+RADIUS: dict[str, BaseDistribution] = {"hops": IntDistribution(1, 4)}
+CHOSEN_PARTS: dict[str, BaseDistribution] = {part: CategoricalDistribution([True, False]) for part in OPTIONAL}
 STARTUP = 5  # runs that must have come to their end before one is cut short
 STATES = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
 HARMLESS = {"workers"}  # may change between two parts of a search
@@ -100,6 +96,7 @@ def tune(
     timeout: float | None = None,
     prune: bool = True,
     progress: Callable[[Trial], None] | None = None,
+    recipe: Recipe | None = None,
 ) -> TuneResult:
     """Search for the radius and the parts of the encoding, width and depth of the network, and the learning rate.
 
@@ -114,33 +111,35 @@ def tune(
         bundle: The dataset, with one split.
         out: The folder of the search, new or of a search with the same data and ``base``.
         trials: Trials in all, failed ones too.
-        base: Settings that are not searched for; by default those of the dataset. Without an encoding, only the network
-            is searched for.
+        base: Settings that are not searched for; by default those of the dataset. What the model does not have is not searched
+            for either: without an encoding, neither radius nor parts.
         epochs: Epochs of every run, if not those of ``base``.
         seed: Decides what is tried.
         timeout: Seconds after which no trial begins.
         prune: Whether runs may be cut short; with several devices they never are.
         progress: Called after every trial.
+        recipe: That of your own network, if ``base.model`` is not one of the zoo.
 
     Raises:
         ValueError: The folder cannot be used, the dataset has no split, or no trial came to an end.
     """
     folder = Path(out)
-    base = training.read_config(bundle=bundle) if base is None else base
-    base = base if epochs is None else checked({**base.model_dump(), "epochs": epochs})
-    space = NETWORK if base.encoding is None else {**ENCODING, **NETWORK}
+    base = training.read_config(bundle=bundle, recipe=recipe) if base is None else base
+    base = base if recipe is None else base.of(recipe)
+    base = base if epochs is None else checked({**base.model_dump(), "epochs": epochs}, recipe)
+    space = _space(base)
     content = fingerprint(bundle)  # complains if there is no split
     end = time.monotonic() + (math.inf if timeout is None else timeout)
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, "searching"), _study(folder, bundle.task, base, content) as study:
+    with locked(folder, "searching"), _study(folder, bundle.task, base, content, recipe) as study:
         killed = deque(study.get_trials(states=(TrialState.RUNNING,)))
         while (killed or len(study.trials) < trials) and time.monotonic() < end:
             trial = killed.popleft() if killed else _ask(study, space, seed)
-            _run(study, trial, bundle, base, folder, prune and base.devices == 1)
+            _run(study, trial, bundle, base, folder, prune and base.devices == 1, recipe)
             done = _finished(study)
             _write_table(done, space, bundle.task, folder / TABLE)
             if best := _best(done, bundle.task):
-                _config(base, best.settings).save(folder / BEST)
+                _config(base, best.settings, recipe).save(folder / BEST)
             if progress is not None:
                 progress(next(one for one in done if one.number == trial.number))
         done = _finished(study)
@@ -148,14 +147,22 @@ def tune(
     if best is None:
         first = f"; the first: {done[0].error}" if done else ""
         raise ValueError(f"{folder}: none of {len(done)} trials came to an end{first}")
-    return TuneResult(folder, bundle.task.metric, best, _config(base, best.settings), done)
+    return TuneResult(folder, bundle.task.metric, best, _config(base, best.settings, recipe), done)
+
+
+def _space(base: TrainConfig) -> dict[str, BaseDistribution]:
+    """What is searched for: of all there is, what the model has."""
+    radius = RADIUS if "hops" in base.transform else {}
+    parts = CHOSEN_PARTS if "parts" in base.transform else {}
+    network = {name: one for name, one in NETWORK.items() if name in base.network or name == "lr"}
+    return {**radius, **parts, **network}
 
 
 @contextmanager
-def _study(folder: Path, task: Task, base: TrainConfig, content: str) -> Iterator[optuna.Study]:
+def _study(folder: Path, task: Task, base: TrainConfig, content: str, recipe: Recipe | None) -> Iterator[optuna.Study]:
     """The study of the folder, a new one or one that goes on with the same settings and data."""
     if (folder / BASE).exists():
-        if changed := difference(training.read_config(folder / BASE), base, HARMLESS):
+        if changed := difference(training.read_config(folder / BASE, recipe=recipe), base, HARMLESS):
             raise ValueError(f"{folder}: cannot go on with other settings; {changed}")
     elif not is_unused(folder):
         raise ValueError(f"{folder} is not empty, and holds no search to go on with")
@@ -188,13 +195,21 @@ def _ask(study: optuna.Study, space: dict[str, BaseDistribution], seed: int) -> 
     return study.ask(space)
 
 
-def _run(study: optuna.Study, trial: Any, bundle: DatasetBundle, base: TrainConfig, folder: Path, prune: bool) -> None:
+def _run(
+    study: optuna.Study,
+    trial: Any,
+    bundle: DatasetBundle,
+    base: TrainConfig,
+    folder: Path,
+    prune: bool,
+    recipe: Recipe | None,
+) -> None:
     """Train with the settings of a trial, or go on with that, and tell the study."""
     watch = _watch(study, trial, base.epochs) if prune else None
     out = folder / f"trial-{trial.number:03}"
     try:
-        config = _config(base, trial.params)
-        result = training.fit(bundle, config, out, resume=True, progress=False, watch=watch)
+        config = _config(base, trial.params, recipe)
+        result = training.fit(bundle, config, out, resume=True, progress=False, watch=watch, recipe=recipe)
         value = result.validation[bundle.task.metric]
         if value is None:
             raise ValueError(f"{bundle.task.metric} of the validation graphs is not a number")
@@ -227,16 +242,18 @@ def _watch(study: optuna.Study, trial: Any, epochs: int) -> Callable[[Sequence[f
     return watch
 
 
-def _config(base: TrainConfig, settings: Mapping[str, Any]) -> TrainConfig:
+def _config(base: TrainConfig, settings: Mapping[str, Any], recipe: Recipe | None) -> TrainConfig:
     """The settings of a trial, over those that are not searched for."""
     changed = base.model_dump()
     changed["lr"] = settings["lr"]
-    changed["model"] |= {name: settings[name] for name in ("hidden", "layers")}
-    if base.encoding is not None:
+    changed["network"] |= {name: value for name, value in settings.items() if name in base.network}
+    if "hops" in settings:
+        changed["transform"]["hops"] = settings["hops"]
+    if "parts" in base.transform:
         parts = [part for part in PARTS if settings.get(part, True)]
-        others = [part for part in base.encoding.parts if part not in PARTS]
-        changed["encoding"] |= {"hops": settings["hops"], "parts": (*parts, *others)}
-    return checked(changed)
+        others = [part for part in base.transform["parts"] if part not in PARTS]
+        changed["transform"]["parts"] = (*parts, *others)
+    return checked(changed, recipe)
 
 
 def _finished(study: optuna.Study) -> tuple[Trial, ...]:

@@ -71,7 +71,7 @@ def board() -> Grid:
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     """Train one of them."""
-    config = read_config(settings=cell.settings, bundle=bundle)
+    config = read_config(overrides=cell.settings, bundle=bundle)
 
     def show(epoch: int, errors: dict[str, float]) -> None:
         seen[cell.row] = [f"{errors[f'norm-mae/{name}']:.4f}" for name in CYCLES] + [f"{epoch}/{config.epochs}"]

@@ -149,7 +149,7 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     chains = [f"{'C' * n}{end},{n}" for n in range(1, 11) for end in ("O", "N", "")]
     (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join([*chains, "C(,3"]) + "\n")
     (tmp_path / "new.csv").write_text("name,smiles\na,CCCO\nb,oops(\nc,CC\n")
-    small = ["--set", "model.hidden=8", "--set", "model.layers=2", "--set", "early_stopping=null"]
+    small = ["--set", "network.hidden=8", "--set", "network.layers=2", "--set", "early_stopping=null"]
     own = ["--targets", "length", "--split", "random"]
     (tmp_path / "two.yaml").write_text("devices: 2\n")
     one = ["--config", "two.yaml", "--devices", "1"]
@@ -179,7 +179,7 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
 def test_a_fold_is_judged(inside, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     bundle = datasets.load("csl")
-    small = training.read_config(overrides=["model.hidden=8", "model.layers=1", "epochs=1"], bundle=bundle)
+    small = training.read_config(overrides=["network.hidden=8", "network.layers=1", "epochs=1"], bundle=bundle)
     result = training.fit(bundle.fold(1), small, tmp_path / "fold1", progress=False)
     for own in ([], ["--fold", "1"]):
         printed = inside("evaluate", "fold1", "csl", *own)
@@ -195,7 +195,7 @@ def test_a_table_is_judged_by_what_the_run_does_not_know(inside, tmp_path, monke
     rings = [f"{'C' * n}C1{'C' * k}1,{n},{n % 3}" for n in range(4) for k in range(2, 12)]
     (tmp_path / "my.csv").write_text("smiles,length,other\n" + "\n".join(rings) + "\n")
     (tmp_path / "new.csv").write_text("smiles,length\nCCO,2\nCCCO,3\nCCCCO,4\n")
-    small = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "epochs=1"]
+    small = ["--set", "network.hidden=8", "--set", "network.layers=1", "--set", "epochs=1"]
     own = ["--targets", "length"]
     inside("train", "my.csv", "-o", "run", *own, "--split", "scaffold", *small)
     tested = json.loads((tmp_path / "run" / "result.json").read_text())["test"]
@@ -221,7 +221,7 @@ def test_folds_are_chosen(inside, tmp_path, monkeypatch):
     (tmp_path / "in.g6").write_text("Bw\n")
     message = inside("predict", "runs", "in.g6", "-o", "out.csv", check=False)
     assert message == "runs holds a cross-validation; choose a fold, such as runs/fold0"
-    small = ["--set", "epochs=1", "--set", "model.layers=1", "--trials", "1"]
+    small = ["--set", "epochs=1", "--set", "network.layers=1", "--trials", "1"]
     assert "best accuracy by validation" in inside("tune", "csl", "-o", "search", *small)
     assert "csl has 5 folds, counted from 0" in inside("tune", "csl", "-o", "other", "--fold", "7", check=False)
 
@@ -239,7 +239,7 @@ def test_classes_and_many_bad_rows(escgnn, tmp_path, monkeypatch):
     chains = [f"{'C' * n},{'long' if n > 10 else 'short'}" for n in range(1, 21)]
     (tmp_path / "my.csv").write_text("smiles,size\n" + "\n".join(chains) + "\n")
     (tmp_path / "new.csv").write_text("smiles\nCC\n" + "[C\n" * 30)
-    small = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "epochs=1"]
+    small = ["--set", "network.hidden=8", "--set", "network.layers=1", "--set", "epochs=1"]
     assert "accuracy" in escgnn("train", "my.csv", "-o", "run", "--targets", "size", *small)
     printed = escgnn("predict", "run", "new.csv", "-o", "out.csv")
     assert "1 of 31 rows predicted" in printed
@@ -289,7 +289,7 @@ def test_tune(escgnn, tmp_path, monkeypatch):
         (["train", "csl", "-o", "run", "--config", "no.yaml"], "error: no.yaml: no such file or directory"),
         (["theory", "th:isomorphic"], "did you mean th:iso?"),
         (["datasets", "zinc12k"], "zinc-12k"),
-        (["train", "counting-random", "-o", "run", "--set", "model.hiden=3"], "did you mean 'model.hidden'?"),
+        (["train", "counting-random", "-o", "run", "--set", "network.hiden=3"], "did you mean 'network.hidden'?"),
         (["train", "missing.csv", "-o", "run"], "missing.csv: there is no such file"),
         (["train", "missing[x].csv", "-o", "run"], "missing[x].csv: there is no such file"),
         (["train", "in.g6", "-o", "run"], "targets: name the columns"),

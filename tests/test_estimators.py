@@ -15,8 +15,7 @@ from torch_geometric.data import Data
 
 from escgnn import graphs
 from escgnn.estimators import ESCClassifier, ESCRegressor
-from escgnn.training import fitting
-from escgnn.training.prediction import as_store
+from escgnn.training import as_store, fitting
 
 SMILES = ["C", "CC", "CCC", "CCO", "CO", "O", "c1ccccc1", "C1CC1", "CC(=O)O", "CN", "C#N", "c1ccncc1"]
 ATOMS = np.array([1, 2, 3, 3, 2, 1, 6, 3, 4, 2, 2, 6], float)

@@ -10,7 +10,7 @@ from escgnn.training import TrainConfig, fitting, read_config, read_result
 from escgnn.tuning import tune
 from tests.training import tiny
 
-BASE = TrainConfig(encoding={"max_degree": 16}, model={"dropout": 0.1}, epochs=1, batch_size=16)
+BASE = TrainConfig(transform={"max_degree": 16}, network={"dropout": 0.1}, epochs=1, batch_size=16)
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_search_goes_on_where_it_was_left(tmp_path, bundle, runs):
     assert result.best.value == min(trial.value for trial in result.trials)
     assert read_config(tmp_path / "a/best.yaml") == result.config
     assert read_config(tmp_path / f"a/trial-{result.best.number:03}/config.yaml") == result.config
-    assert result.config.model.dropout == 0.1 and result.config.encoding.max_degree == 16
+    assert result.config.network["dropout"] == 0.1 and result.config.transform["max_degree"] == 16
     rows = table(tmp_path / "a")
     assert [float(row[f"validation_{metric}"]) for row in rows] == [trial.value for trial in result.trials]
     assert {"hops", "degree", "resistance", "hidden", "layers", "lr", "state", "error"} <= {*rows[0]}
@@ -185,13 +185,13 @@ def test_proposals(tmp_path, bundle, monkeypatch):
 
     monkeypatch.setattr(training, "fit", fit)
     tune(bundle, tmp_path / "all", trials=15, base=BASE, epochs=7)
-    assert {config.encoding.hops for config in tried} == {1, 2, 3, 4}
-    assert all("edge" in config.encoding.parts and config.epochs == 7 for config in tried)
-    assert len({config.encoding.parts for config in tried}) > 5
+    assert {config.transform["hops"] for config in tried} == {1, 2, 3, 4}
+    assert all("edge" in config.transform["parts"] and config.epochs == 7 for config in tried)
+    assert len({config.transform["parts"] for config in tried}) > 5
     assert all(1e-4 <= config.lr <= 1e-2 for config in tried)
     tried.clear()
-    tune(bundle, tmp_path / "bare", trials=2, base=BASE.model_copy(update={"encoding": None}))
-    assert [config.encoding for config in tried] == [None, None]
+    tune(bundle, tmp_path / "bare", trials=2, base=TrainConfig(model="gin", epochs=1))
+    assert [(config.model, config.transform) for config in tried] == [("gin", {"positional": None})] * 2
 
 
 def test_what_cannot_be_used(tmp_path, bundle, monkeypatch):

@@ -49,7 +49,7 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     size = {name: cell.settings[name] for name in ("hidden", "layers")}
     seconds = {}
     for row, radius in {"MPNN": None, "ESC-GNN": hops}.items():
-        config = read_config(settings=merged({"model": size, "epochs": 2}, encoded(radius)), bundle=bundle)
+        config = read_config(overrides=merged({"model": size, "epochs": 2}, encoded(radius)), bundle=bundle)
         with tempfile.TemporaryDirectory(dir=folder) as place:
             first = fit(bundle, config.model_copy(update={"epochs": 1}), place, progress=progress)
             both = fit(bundle, config, place, resume=True, progress=progress)

@@ -15,7 +15,7 @@ from escgnn.experiments.trained import outcome, train
 from escgnn.graphs import COUNTING_RECIPE, Graph
 from escgnn.records import Table
 from escgnn.store import GraphStore
-from escgnn.training import UnseenShapes, load_run, predict
+from escgnn.training import UnseenShapesWarning, load_run, predict
 
 ROWS = (counting.LADDER, counting.SKIP, "ESC-GNN", "MPNN")
 
@@ -85,7 +85,7 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
         members = sample(family, cell.settings["count"])
         truth = count_all(members)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenShapes)  # that is the point
+            warnings.simplefilter("ignore", UnseenShapesWarning)  # that is the point
             predicted = predict(network, GraphStore.from_view(members)).numpy()
         errors = np.abs(predicted - truth).mean(axis=0) / network.scaling.unit
         values[table.label] = dict(zip(TARGETS, errors.tolist(), strict=True))

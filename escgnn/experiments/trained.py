@@ -119,7 +119,7 @@ def cut(bundle: DatasetBundle, graphs: int | None) -> DatasetBundle:
 
 def config_for(cell: Cell, bundle: DatasetBundle) -> TrainConfig:
     """All settings of a cell's run: those of the cell over those of its dataset."""
-    return read_config(settings={**cell.settings["settings"], "seed": cell.seed}, bundle=bundle)
+    return read_config(overrides={**cell.settings["settings"], "seed": cell.seed}, bundle=bundle)
 
 
 def train(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle | None = None) -> Trained:

@@ -5,6 +5,7 @@ aggregation (`escgnn.theorems`, ``ladder``). Least squares finds such maps to th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -113,6 +114,24 @@ class CountSkip(nn.Module):
         used = weight.view(2, self.num_bins, -1).any(2).any(0)
         self.blind.copy_((moments.sums[: self.num_bins] == 0) & torch.isin(ranks, ranks[used]))
 
+    def formulas(self, bins: Sequence[Sequence[str | int]]) -> dict[int, dict[tuple[str | int, ...], float]]:
+        """The coefficients of every output that is exact, in its own units, by term.
+
+        The constant is ``()``; ``("sum", *bin)`` is a bin summed over the edges of a node, and ``("sum of neighbours", *bin)``
+        that of its neighbours together; for graphs, summed over all nodes.
+
+        Args:
+            bins: Names of the bins.
+        """
+        found: dict[int, dict[tuple[str | int, ...], float]] = {}
+        for place in self.exact.nonzero()[:, 0].tolist():
+            terms: dict[tuple[str | int, ...], float] = {(): float(self.bias[place])}
+            for reach, column in (("sum", place), ("sum of neighbours", self.out_channels + place)):
+                weights = self.weight[:, column]
+                terms |= {(reach, *bins[b]): float(weights[b]) for b in weights.nonzero()[:, 0].tolist()}
+            found[place] = terms
+        return found
+
     def unseen(self, tensors: Mapping[str, Tensor]) -> int:
         """Number of graphs with bins, of a rank that formulas use, which no training graph had: nothing says what they weigh."""
         length, bins = tensors["esc_len"], tensors["esc_bin"]
@@ -126,3 +145,9 @@ class CountSkip(nn.Module):
         for tensors in batches():
             known = ~tensors["y"].isnan().any(1)
             yield self.features(tensors)[known], tensors["y"][known].double()
+
+
+def part_ranks(encoding: Any) -> list[int]:
+    """For every bin of a structural encoding the place of its part among the encoding's; clipped ones come last."""
+    ranks = {part: rank for rank, part in enumerate((*encoding.parts, "clipped"))}
+    return [next(ranks[word] for word in name if word in ranks) for name in encoding.bins]

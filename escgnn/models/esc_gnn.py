@@ -3,29 +3,28 @@
 Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024, Eq. `eq:ESC-GNN`.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from escgnn.layers import (
-    POOLS,
-    FeatureEncoder,
-    PositionalEncoder,
-    StructuralEmbedding,
-    VirtualNode,
-    fit_embeddings,
-    perceptron,
-)
+from escgnn.layers import SCALES, StructuralEmbedding, VirtualNode, fit_embeddings
 from escgnn.models.backbones import BACKBONES, Shape
-from escgnn.models.count_skip import CountSkip
-from escgnn.models.exporting import export_program
-from escgnn.models.settings import JUMPING, check_settings
+from escgnn.models.count_skip import CountSkip, part_ranks
+from escgnn.models.frame import JUMPING, Frame, Term, check_shared
+
+STRUCTURE_ONLY = {  # what means nothing without an encoding, with the defaults
+    "node_tuples": False,
+    "structure_every_layer": True,
+    "structure_scale": "fitted",
+    "structure_mlp": False,
+    "count_skip": False,
+}
 
 
-class ESCGNN(nn.Module):
+class ESCGNN(Frame):
     r"""Message passing with the structural embedding :math:`s_{uv}` in every message, Eq. `eq:ESC-GNN`.
 
     .. math::
@@ -75,6 +74,8 @@ class ESCGNN(nn.Module):
     torch.Size([1, 3])
     """
 
+    measures = ("degrees",)
+
     def __init__(
         self,
         out_channels: int,
@@ -101,11 +102,10 @@ class ESCGNN(nn.Module):
         count_skip: bool = False,
         degrees: Sequence[int] | None = None,
     ) -> None:
-        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
-        super().__init__()
-        self.settings: dict[str, Any] = json.loads(json.dumps(given))
-        check_settings(self.settings)
-        self.level, self.jumping, self.structure_every_layer = level, jumping, structure_every_layer
+        super().__init__(locals())
+        _check(self.settings)
+        self.jumping = jumping
+        self.structure_every_layer = structure_every_layer
         layer, self.join = BACKBONES[backbone]
 
         def structure(prefix: str) -> StructuralEmbedding:
@@ -113,11 +113,10 @@ class ESCGNN(nn.Module):
                 num_bins or 0, hidden, scale=structure_scale, mlp=structure_mlp, dedup=structure_mlp, prefix=prefix
             )
 
-        self.nodes = FeatureEncoder(**(node_features or {"kind": None, "sizes": ()}), channels=hidden)
-        self.edges = FeatureEncoder(**edge_features, channels=hidden) if edge_features else None
+        self.add_features(hidden)
         self.structure = structure("esc") if num_bins else None
         self.node_structure = structure("esc_node") if node_tuples else None
-        self.position = PositionalEncoder(**positional, channels=hidden) if positional else None
+        self.add_positions(hidden)
         self.skip = CountSkip(num_bins or 0, out_channels, level) if count_skip else None
 
         def shape(first: bool) -> Shape:
@@ -130,92 +129,128 @@ class ESCGNN(nn.Module):
         exchanges = layers - 1 if virtual_node else 0
         self.exchanges = nn.ModuleList(VirtualNode(hidden, norm, dropout) for _ in range(exchanges))
         width = hidden * (layers if jumping == "concat" else 1)
-        self.pool = POOLS[pool](width) if level == "graph" else None
-        edge_width = shape(first=True).edge_channels or 0
-        self.head = perceptron(2 * width + edge_width if level == "edge" else width, hidden, out_channels)
+        self.add_read_out(width, shape(first=True).edge_channels or 0, hidden)
+
+    @classmethod
+    def check(cls, settings: Mapping[str, Any]) -> None:
+        """Refuse values that mean nothing."""
+        check_shared(settings, {"backbone": BACKBONES, "structure_scale": SCALES})
+
+    @classmethod
+    def measure(cls, settings: Mapping[str, Any], task: Any, graphs: Any) -> dict[str, Any]:
+        """The degrees of the training graphs, for ``pna``.
+
+        Raises:
+            ValueError: There is a ``count_skip``, but the targets are no numbers.
+        """
+        if settings.get("count_skip") and task.kind != "regression":
+            raise ValueError(f"network.count_skip: it predicts numbers, but the targets are {task.kind}")
+        if settings.get("backbone") != "pna":
+            return {}
+        return {"degrees": np.bincount(graphs.view().degrees).tolist()}
 
     @property
     def reads(self) -> frozenset[str]:
         """The attributes of a batch that the model reads."""
-        names = {"edge_index", "batch", "ptr"}
-        names |= {"x"} if self.nodes.kind else set()
-        names |= {"edge_attr"} if self.edges is not None else set()
-        names |= {self.position.reads} if self.position is not None else set()
-        for embedding in self._embeddings:
-            names |= {f"{embedding.prefix}_{part}" for part in ("len", "bin", "count")}
-        return frozenset(names)
+        names = {f"{embedding.prefix}_{part}" for embedding in self._embeddings for part in ("len", "bin", "count")}
+        return super().reads | names
 
     @property
     def _embeddings(self) -> list[StructuralEmbedding]:
         return [embedding for embedding in (self.structure, self.node_structure) if embedding is not None]
+
+    @property
+    def cannot_export(self) -> str:
+        """Why it cannot be a program of its own: PyG's attention asks the data for the size of the largest graph."""
+        if self.settings["backbone"] == "gps":
+            return "backbone: gps cannot be exported, as its tensors' sizes depend on the largest graph"
+        return ""
 
     def fit_structure(self, batches: Iterable[Any]) -> None:
         """Measure the counts of the training graphs, so that they are standardised; nothing to do without encoding."""
         if self._embeddings:
             fit_embeddings(self._embeddings, batches)
 
-    def tensors(self, data: Any) -> dict[str, Tensor]:
-        """What the model reads of a batch, or of a single graph, which is a batch of one."""
-        missing = self.reads - {"batch", "ptr"} - {*data.keys()}
-        if missing:
-            raise ValueError(f"data: no {', '.join(sorted(missing))}; the model reads {', '.join(sorted(self.reads))}")
-        named = {name: data[name] for name in self.reads & {*data.keys()}}
-        if "ptr" not in named:
-            named["ptr"] = torch.tensor([0, data.num_nodes], device=data.edge_index.device)
-            named["batch"] = named["ptr"].new_zeros(data.num_nodes)
-        return named
+    def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
+        """Fit the scale of the structure and, if there is one, the linear path."""
+        self.fit_structure(training)
+        if self.skip is not None:
+            ranks = part_ranks(transform)
+            self.skip.fit(lambda: self._with_targets(training), lambda: self._with_targets(validation), ranks)
 
-    def forward(self, data: Any) -> Tensor:
-        """Predictions for a PyG batch, or for a single graph."""
-        return self.forward_tensors(self.tensors(data))
+    def _with_targets(self, batches: Iterable[Any]) -> Iterator[dict[str, Tensor]]:
+        for batch in batches:
+            yield {**self.tensors(batch), "y": batch.y}
+
+    def conclude(self, validation: Iterable[Any]) -> bool:
+        """For each target, keep what the network adds to the linear path only if it makes validation errors smaller."""
+        if self.skip is None:
+            return False
+        errors = []
+        for gate in (0.0, 1.0):
+            self.skip.gate.fill_(gate)
+            with torch.no_grad():
+                wrong = [self(batch).float().double() - batch.y for batch in validation]
+            errors.append(torch.cat(wrong).abs().nanmean(0))  # (targets,)
+        self.skip.gate.copy_(errors[1] < errors[0])
+        return True
+
+    def doubts(self, data: Any) -> int:
+        """How many graphs have bins that formulas of the linear path should weigh, but no training graph had."""
+        return 0 if self.skip is None else self.skip.unseen(self.tensors(data))
+
+    def formulas(self, transform: Any) -> dict[int, dict[Term, float]] | None:
+        """What the linear path says where it holds exactly; see `CountSkip.formulas`."""
+        return None if self.skip is None else self.skip.formulas(transform.bins)
 
     def forward_tensors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Predictions from plain tensors by name, those that `reads` lists."""
-        edge_index, batch, num_graphs = tensors["edge_index"], tensors["batch"], tensors["ptr"].numel() - 1
-        h = self.nodes(tensors["x"] if self.nodes.kind else None, batch.numel())
+        edge_index = tensors["edge_index"]  # (2, E)
+        batch = tensors["batch"]  # (N,) the graph of each node
+        num_graphs = tensors["ptr"].numel() - 1
+        h = self.node_vectors(tensors)  # (N, hidden)
         if self.node_structure is not None:
-            h = h + self.node_structure(tensors)
-        if self.position is not None:
-            h = h + self.position(tensors[self.position.reads], batch, num_graphs)
-        edge, later = self._edges(tensors)
+            h = h + self.node_structure(tensors)  # (N, hidden)
+        h = self.add_position(h, tensors)  # (N, hidden)
+        edge, later = self._edges(tensors)  # (E, hidden), or twice as wide where they stand side by side
 
         rounds: list[Tensor] = []
-        virtual = self.virtual.expand(num_graphs, -1) if self.virtual is not None else None
+        virtual = self.virtual.expand(num_graphs, -1) if self.virtual is not None else None  # (G, hidden)
         for i, layer in enumerate(self.layers):
             if virtual is not None:
-                virtual = self.exchanges[i - 1](virtual, h, batch) if i else virtual
-                h = h + virtual[batch]
-            h = layer(h, edge_index, later if i else edge, batch)
+                virtual = self.exchanges[i - 1](virtual, h, batch) if i else virtual  # (G, hidden)
+                h = h + virtual[batch]  # (N, hidden)
+            h = layer(h, edge_index, later if i else edge, batch)  # (N, hidden)
             rounds.append(h)
-        out = self._read_out(JUMPING[self.jumping](rounds), edge_index, edge, batch, num_graphs)
+        h = JUMPING[self.jumping](rounds)  # (N, width)
+        out = self._read_out(h, edge_index, edge, batch, num_graphs)  # (rows, out_channels)
         return out if self.skip is None else self.skip(tensors, out)
-
-    def export(self, data: Any) -> torch.export.ExportedProgram:
-        """The model as a program that runs without this library, on ``tensors(data)`` of any sizes.
-
-        Args:
-            data: An example, a batch of at least two graphs.
-
-        Raises:
-            ValueError: The backbone is ``gps``: PyG's attention asks the data for the size of the largest graph.
-        """
-        return export_program(self, data)
 
     def _edges(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
         """What the first layer gets of every edge, and what the others get."""
-        features = None if self.edges is None else self.edges(tensors["edge_attr"], tensors["edge_index"].size(1))
+        features = self.edge_vectors(tensors)  # (E, hidden)
         if self.structure is None:
             return features, features
-        structure = edge = self.structure(tensors)
+        structure: Tensor = self.structure(tensors)  # (E, hidden)
+        edge = structure
         if features is not None:
             edge = features + structure if self.join == "sum" else torch.cat([features, structure], 1)
         return edge, edge if self.structure_every_layer else features
 
-    def _read_out(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor, num_graphs: int) -> Tensor:
-        if self.pool is not None:
-            h = self.pool(h, batch, num_graphs)
-        if self.level == "edge":
-            ends = [h.index_select(0, edge_index[0]), h.index_select(0, edge_index[1])]
-            h = torch.cat(ends if edge is None else [*ends, edge], 1)
-        out: Tensor = self.head(h)
-        return out
+
+def _check(settings: Mapping[str, Any]) -> None:
+    """Refuse values that mean nothing, or that contradict each other."""
+    ESCGNN.check(settings)
+    if settings["num_bins"] is not None and settings["num_bins"] < 1:
+        raise ValueError(f"num_bins: {settings['num_bins']}; expected an integer from 1, or None for no encoding")
+    for name, default in STRUCTURE_ONLY.items():
+        if settings["num_bins"] is None and settings[name] != default:
+            raise ValueError(f"{name}: {settings[name]}, but num_bins is None, so there is no encoding")
+    if settings["count_skip"] and settings["level"] == "edge":
+        raise ValueError("count_skip: sums are over the edges of nodes or graphs, but the level is edge")
+    if settings["degrees"] is not None and settings["backbone"] != "pna":
+        raise ValueError(f"degrees: given, but only pna reads them, not {settings['backbone']}")
+    if settings["backbone"] == "gps" and settings["hidden"] % settings["heads"]:
+        raise ValueError(f"heads: {settings['heads']} does not divide hidden, {settings['hidden']}")
+    if settings["backbone"] == "gps" and not settings["residual"]:
+        raise ValueError("residual: False, but gps is always residual")

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.fx.experimental import _config as config
 
 if TYPE_CHECKING:
-    from escgnn.models.esc_gnn import ESCGNN
+    from escgnn.models.frame import Network
 
 SIZES = {  # names of the sizes that may change, and the inputs that have them
     "nodes": ("x", "batch", "esc_node_len", "laplacian_eigenvector_pe", "random_walk_pe"),
@@ -20,13 +20,18 @@ SIZES = {  # names of the sizes that may change, and the inputs that have them
     "entries": ("esc_bin", "esc_count"),
     "node_entries": ("esc_node_bin", "esc_node_count"),
 }
-SIZE_OF = {name: size for size, names in SIZES.items() for name in names}
 INT64 = 7  # as ONNX counts types
 ROWS = {"node": "nodes", "edge": "edges", "graph": "graphs"}  # of the output, by level
+SIZE_OF = {name: size for size, names in SIZES.items() for name in names}
+
+
+def size_of(name: str) -> str:
+    """What the size of an input that may change is called; that of one that is not listed above after itself."""
+    return SIZE_OF.get(name, f"{name}_rows")
 
 
 def export_program(
-    model: "ESCGNN", data: Any, finish: Callable[[Tensor], Tensor] | None = None
+    model: "Network", data: Any, finish: Callable[[Tensor], Tensor] | None = None
 ) -> torch.export.ExportedProgram:
     """The model as a program of one argument: ``model.tensors(data)``, whose sizes may be any.
 
@@ -36,15 +41,19 @@ def export_program(
         finish: What is done with the outputs, as a part of the program.
 
     Raises:
-        ValueError: The backbone is ``gps``: PyG's attention asks the data for the size of the largest graph.
+        ValueError: It cannot be one: the model says so, or torch cannot trace it.
     """
-    if model.settings["backbone"] == "gps":
-        raise ValueError("backbone: gps cannot be exported, as its tensors' sizes depend on the largest graph")
+    if model.cannot_export:
+        raise ValueError(model.cannot_export)
     tensors = dict(sorted(model.tensors(data).items()))
     sizes = {name: {int(name == "edge_index"): torch.export.Dim.DYNAMIC} for name in tensors}
     # without it a program made from a batch would refuse a single graph
     with config.patch(backed_size_oblivious=True):  # type: ignore[attr-defined]  # it is put there on import
-        return torch.export.export(_OfTensors(model, finish), (tensors,), dynamic_shapes=(sizes,))
+        try:
+            return torch.export.export(_OfTensors(model, finish), (tensors,), dynamic_shapes=(sizes,))
+        except Exception as error:  # torch has many kinds of its own
+            reason = str(error).strip().split("\n")[0]
+            raise ValueError(f"{type(model).__name__} cannot be exported: {type(error).__name__}: {reason}") from error
 
 
 def to_onnx(program: torch.export.ExportedProgram, level: str, metadata: Mapping[str, str]) -> torch.onnx.ONNXProgram:
@@ -64,7 +73,7 @@ def to_onnx(program: torch.export.ExportedProgram, level: str, metadata: Mapping
         raise ImportError("writing ONNX needs further packages: pip install 'escgnn[onnx]'") from None
     ((tensors,), _) = program.example_inputs
     names = [*tensors]
-    axes = {name: {int(name == "edge_index"): SIZE_OF[name]} for name in names}
+    axes = {name: {int(name == "edge_index"): size_of(name)} for name in names}
     with _quiet():
         result = torch.onnx.export(
             program,
@@ -87,9 +96,9 @@ def to_onnx(program: torch.export.ExportedProgram, level: str, metadata: Mapping
 
 
 class _OfTensors(nn.Module):
-    """The model with `ESCGNN.forward_tensors` in place of ``forward``, and perhaps a last step."""
+    """The model with `Network.forward_tensors` in place of ``forward``, and perhaps a last step."""
 
-    def __init__(self, model: "ESCGNN", finish: Callable[[Tensor], Tensor] | None) -> None:
+    def __init__(self, model: "Network", finish: Callable[[Tensor], Tensor] | None) -> None:
         super().__init__()
         self.model, self.finish = model, finish
 

@@ -11,30 +11,33 @@ training.predict_file(run, "molecules.csv", "predicted.csv")
 """
 
 from escgnn.jobs import Summary
-from escgnn.training.config import EncodingConfig, ModelConfig, TrainConfig, read_config
+from escgnn.training.config import TrainConfig, checked, difference, read_config
 from escgnn.training.exporting import Exported, export
+from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
+from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
 from escgnn.training.job import Predict, predict_file
 from escgnn.training.judging import Judgement, judge
-from escgnn.training.prediction import UnseenShapes, evaluate, predict
-from escgnn.training.results import FoldResult, Result, read_result
-from escgnn.training.runs import Run, load_run
-from escgnn.training.skipping import formulas
+from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
+from escgnn.zoo import Recipe
 
 __all__ = [
-    "EncodingConfig",
     "Exported",
     "FoldResult",
     "Judgement",
-    "ModelConfig",
     "Predict",
+    "Recipe",
     "Result",
     "Run",
     "Summary",
     "TrainConfig",
-    "UnseenShapes",
+    "UnseenShapesWarning",
+    "as_store",
+    "checked",
+    "difference",
     "evaluate",
     "export",
+    "fingerprint",
     "fit",
     "fit_folds",
     "formulas",

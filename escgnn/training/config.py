@@ -1,95 +1,35 @@
 """All settings of a training run: one model, read from YAML, overridden by ``key=value``."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from escgnn import zoo
 from escgnn.datasets import DatasetBundle, defaults
 from escgnn.disk import atomic
-from escgnn.transforms import StructuralEncoding
+from escgnn.training.settings import BARE, completed, described, renamed, resolved, section, suited
+from escgnn.zoo import Recipe, recipe_of
 
 Loss = Literal["auto", "l1", "mse", "bce", "ce"]
 
 
-class Section(BaseModel):
-    """Settings that belong together; they never change, and there are no others."""
+class TrainConfig(BaseModel):
+    """One training run. The settings never change, and there are no others.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class EncodingConfig(Section):
-    """The structural encoding; see `escgnn.transforms.StructuralEncoding`. ``nodes`` gives the model node 2-tuples."""
-
-    hops: int | tuple[int, ...] = 2
-    parts: tuple[str, ...] = ("degree", "node", "joint", "edge")
-    subgraph: str = "union"
-    max_degree: int = 32
-    resistance_width: float = 0.5
-    nodes: bool = False
-    max_nodes: int | None = None
-    walk_length: int = 6
-    cycle_length: int = 8
-    colour_rounds: int = 2
-    colour_bins: int = 64
-
-    @field_validator("hops", "parts", mode="before")
-    @classmethod
-    def _by_commas(cls, value: Any, field: ValidationInfo) -> Any:
-        listed = isinstance(value, str) and (field.field_name == "parts" or "," in value)
-        return tuple(item.strip() for item in value.split(",")) if listed else value
-
-    @model_validator(mode="after")
-    def _good(self) -> Self:
-        self.build()  # complains
-        return self
-
-    def build(self) -> StructuralEncoding:
-        """The encoding."""
-        return StructuralEncoding(**self.model_dump())
-
-
-class PositionalConfig(Section):
-    """A positional encoding of nodes: Laplacian eigenvectors, or the chances that a walk of each length returns."""
-
-    kind: Literal["laplacian", "random_walk"]
-    size: int = Field(default=8, ge=1)
-
-
-class ModelConfig(Section):
-    """The network; see `escgnn.models.ESCGNN`. What the dataset and the encoding decide is not set here."""
-
-    backbone: str = "gin"
-    hidden: int = Field(default=64, ge=1)
-    layers: int = Field(default=5, ge=1)
-    jumping: str = "last"
-    residual: bool = True
-    virtual_node: bool = False
-    norm: str = "batch"
-    dropout: float = Field(default=0.0, ge=0, lt=1)
-    pool: str = "sum"
-    heads: int = Field(default=4, ge=1)
-    positional: PositionalConfig | None = None
-    structure_every_layer: bool = True
-    structure_scale: str = "fitted"
-    structure_mlp: bool = False
-    count_skip: bool = False
-
-
-class TrainConfig(Section):
-    """One training run.
+    Earlier spellings (``encoding``, ``model`` with the network's settings, ``optimiser``) are understood, too.
 
     Attributes:
-        encoding: The structural encoding; None trains the same network without it, the paper's MPNN.
-        model: The network.
+        model: Name of a row of `escgnn.zoo.ZOO`, or of the class of your own network.
+        network: Arguments of the network, all of them but those that data and transforms decide.
+        transform: Arguments of the transforms, such as `escgnn.transforms.StructuralEncoding`.
         loss: ``"auto"`` is L1 for numbers, binary cross-entropy for yes or no, cross-entropy for classes.
-        optimiser: ``"adam"`` or ``"adamw"``.
+        optimizer: ``"adam"`` or ``"adamw"``.
         lr: Learning rate to begin with, or after the warm-up.
-        weight_decay: Of the optimiser.
+        weight_decay: Of the optimizer.
         schedule: ``"plateau"`` multiplies the learning rate by ``factor`` when the validation metric has not improved for
             more than ``patience`` epochs; ``"cosine"`` lets it rise for ``warmup`` epochs, then fall to 0; or ``"constant"``.
         patience: See ``schedule``.
@@ -107,10 +47,13 @@ class TrainConfig(Section):
         workers: Processes per device that cut and encode batches; none if 0.
     """
 
-    encoding: EncodingConfig | None = EncodingConfig()
-    model: ModelConfig = ModelConfig()
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = zoo.DEFAULT
+    network: dict[str, Any] = {}
+    transform: dict[str, Any] = {}
     loss: Loss = "auto"
-    optimiser: Literal["adam", "adamw"] = "adam"
+    optimizer: Literal["adam", "adamw"] = "adam"
     lr: float = Field(default=1e-3, gt=0)
     weight_decay: float = Field(default=0.0, ge=0)
     schedule: Literal["plateau", "cosine", "constant"] = "plateau"
@@ -135,14 +78,29 @@ class TrainConfig(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _known(cls, settings: Any) -> Any:
-        """Complain about names that do not exist before anything else, with the nearest that does."""
-        for name in _names(settings) if isinstance(settings, Mapping) else ():
-            if name not in SETTINGS:
-                near = difflib.get_close_matches(name, SETTINGS, 1, cutoff=0.5)
-                hint = f"did you mean {near[0]!r}?" if near else f"settings are {', '.join(SETTINGS)}"
-                raise ValueError(f"unknown setting {name!r}; {hint}")
-        return settings
+    def _complete(cls, settings: Any, info: ValidationInfo) -> Any:
+        """Complain about names that do not exist before anything else, and fill in what was not set."""
+        if not isinstance(settings, Mapping):
+            return settings
+        own: Recipe | None = (info.context or {}).get("recipe")
+        found = resolved(settings)
+        recipe = own or recipe_of(found.get("model", zoo.DEFAULT))
+        return {"model": recipe.name, **completed({**found, "model": recipe.name}, recipe, cls.model_fields)}
+
+    def of(self, recipe: Recipe) -> "TrainConfig":
+        """The same run of another recipe; this one must have no settings of a network or transform of its own.
+
+        Raises:
+            ValueError: It has some, which mean nothing to the other.
+        """
+        if self.model == recipe.name:
+            return self
+        chosen = {name: value for name, value in self if name not in ("model", "network", "transform")}
+        if TrainConfig(**chosen) != self:
+            raise ValueError(
+                f"config: it is one of {self.model}, not of {recipe.name}; make it with read_config(..., recipe=recipe)"
+            )
+        return checked(chosen, recipe)
 
     def to_yaml(self) -> str:
         """All settings, defaults too."""
@@ -155,75 +113,86 @@ class TrainConfig(Section):
             draft.write_text(self.to_yaml())
 
 
-def _fields(section: type[Section], prefix: str = "") -> Iterator[str]:
-    """Names of all settings of a section and of those within it."""
-    for name, field in section.model_fields.items():
-        yield prefix + name
-        for kind in (field.annotation, *get_args(field.annotation)):
-            if isinstance(kind, type) and issubclass(kind, Section):
-                yield from _fields(kind, f"{prefix}{name}.")
-
-
-SETTINGS = tuple(_fields(TrainConfig))
-
 # Of a user's own data; a benchmark's settings are in its entry, see `escgnn.datasets.defaults`.
 OWN_DATA = {"early_stopping": 30, "epochs": 200}
 
 
 def read_config(
     path: str | PathLike[str] | None = None,
-    overrides: Iterable[str] = (),
+    overrides: Iterable[str] | Mapping[str, Any] = (),
     *,
     bundle: DatasetBundle | None = None,
-    settings: Mapping[str, Any] | None = None,
+    recipe: Recipe | None = None,
 ) -> TrainConfig:
-    """Settings from, one over the other: the defaults of the dataset, a YAML file, nested dictionaries, and ``key=value``.
+    """Settings from, one over the other: the defaults of the dataset, a preset, a YAML file, and ``key=value``.
 
-    >>> read_config(overrides=["model.hidden=300", "encoding=null"]).model.hidden
+    >>> read_config(overrides=["network.hidden=300", "model=gin"]).network["hidden"]
     300
-    >>> read_config(overrides=["model.hiden=300"])
+    >>> read_config(overrides=["network.hiden=300"])
     Traceback (most recent call last):
     ...
-    ValueError: unknown setting 'model.hiden'; did you mean 'model.hidden'?
+    ValueError: unknown setting 'network.hiden'; did you mean 'network.hidden'?
 
     Args:
         path: The YAML file.
-        overrides: Texts such as ``"model.hidden=300"``; what follows the sign is read as YAML.
-        bundle: The dataset to train on.
-        settings: As a YAML file has them: ``{"model": {"hidden": 300}, "epochs": 50}``.
+        overrides: Texts such as ``"network.hidden=300"``, in which what follows the sign is read as YAML; or values by name,
+            those of a section within it. ``preset`` names settings that the model's recipe has, such as
+            ``authors/zinc-12k``.
+        bundle: The dataset to train on. Of its defaults those apply that the model has.
+        recipe: That of your own network, if it is not a model of the zoo.
 
     Raises:
         ValueError: A setting does not exist or cannot have that value; or the file holds something else.
         OSError: The file cannot be read.
     """
     chosen: dict[str, Any] = {}
-    if bundle is not None:
-        _merge(chosen, defaults(bundle.name) or OWN_DATA)
-    if path is not None:
-        _merge(chosen, _read_yaml(Path(path)))
-    if settings is not None:
-        _merge(chosen, settings)
-    for text in overrides:
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise ValueError(f"{text!r}: expected key=value")
-        nested: Any = _parse(value, text)
-        for name in reversed(key.strip().split(".")):
-            nested = {name: nested}
-        _merge(chosen, nested)
-    return checked(chosen)
+    layers = [] if path is None else [_read_yaml(Path(path))]
+    layers += [overrides] if isinstance(overrides, Mapping) else [_nested(text) for text in overrides]
+    for layer in layers:
+        if isinstance(layer.get("encoding"), Mapping) and chosen.get("model") == BARE:
+            del chosen["model"]  # the encoding is switched on again
+        _merge(chosen, renamed(layer))
+    preset = chosen.pop("preset", None)
+    beneath = renamed({} if bundle is None else defaults(bundle.name) or OWN_DATA)
+    used = recipe
+    if used is None:
+        network = {**section(beneath, "network"), **section(chosen, "network")}  # decides which model BARE is
+        used = recipe_of(resolved({"model": zoo.DEFAULT, **chosen, "network": network})["model"])
+    settings = suited(beneath, used)
+    for layer in _presets(used, preset):
+        _merge(settings, renamed(layer))
+    _merge(settings, chosen)
+    return checked(settings, recipe)
 
 
-def checked(settings: Mapping[str, Any]) -> TrainConfig:
+def checked(settings: Mapping[str, Any], recipe: Recipe | None = None) -> TrainConfig:
     """The settings, or a ValueError in one line."""
     try:
-        return TrainConfig.model_validate(settings)
+        return TrainConfig.model_validate(settings, context={"recipe": recipe})
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(place) for place in first["loc"])
-        what = first["msg"].removeprefix("Value error, ")
-        got = f" (got {first['input']!r})" if first["loc"] and "Value error" not in first["msg"] else ""
-        raise ValueError(f"{where}: {what}{got}" if where else what) from None
+        raise ValueError(described(error)) from None
+
+
+def _presets(recipe: Recipe, name: str | None) -> Iterator[Mapping[str, Any]]:
+    """Settings that a recipe comes with: its defaults, and those of a preset."""
+    yield recipe.presets.get("default", {})
+    if name is not None:
+        if name not in recipe.presets:
+            known = ", ".join(recipe.presets) or "none"
+            raise ValueError(f"preset: {name!r}; those of {recipe.name} are: {known}")
+        yield recipe.presets[name]
+
+
+def _nested(text: str) -> dict[str, Any]:
+    """The setting that ``key=value`` names, inside its section."""
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(f"{text!r}: expected key=value")
+    nested: Any = _parse(value, text)
+    for name in reversed(key.strip().split(".")):
+        nested = {name: nested}
+    found: dict[str, Any] = nested
+    return found
 
 
 def difference(old: TrainConfig, new: TrainConfig, ignore: Iterable[str] = ()) -> str | None:
@@ -258,14 +227,6 @@ def _parse(text: str, where: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(f"{where}: not YAML; {' '.join(str(error).split())}") from None
-
-
-def _names(settings: Mapping[Any, Any]) -> Iterator[str]:
-    """Names of all settings, those of sections too."""
-    for name, value in settings.items():
-        yield str(name)
-        if isinstance(value, Mapping):
-            yield from (f"{name}.{inner}" for inner in _names(value))
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

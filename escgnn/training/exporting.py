@@ -15,10 +15,9 @@ from escgnn import __version__, graphs
 from escgnn.disk import atomic
 from escgnn.loader import Loader
 from escgnn.metrics import predictions
-from escgnn.models.exporting import SIZE_OF, export_program, to_onnx
+from escgnn.models import export_program, size_of, to_onnx
 from escgnn.store import GraphStore
-from escgnn.training.positions import with_positions
-from escgnn.training.runs import Run
+from escgnn.training.folder import Run
 
 SUFFIXES = (".onnx", ".pt2")
 ABOUT = "about.json"  # of a .pt2, among its extra files
@@ -52,13 +51,15 @@ def export(run: Run, path: str | PathLike[str]) -> Exported:
             at all.
 
     Raises:
-        ValueError: The path ends in something else, or the backbone is gps, whose attention has sizes that depend on the data.
+        ValueError: The path ends in something else, or the network cannot be exported, as that of gps, whose attention has
+            sizes that depend on the data.
         ImportError: ONNX is not installed.
     """
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"{path}: networks are written to {' or '.join(SUFFIXES)}")
-    model, data = deepcopy(run.model).cpu().eval(), _example(run)
+    model = deepcopy(run.model).cpu().eval()
+    data = _example(run)
     with atomic(path) as draft:
         program = export_program(model, data, partial(predictions, run.task, run.scaling))
         about = _about(run)
@@ -74,29 +75,32 @@ def export(run: Run, path: str | PathLike[str]) -> Exported:
 def _example(run: Run) -> Any:
     """A batch that has all that the network reads; what the numbers are does not matter."""
     store = GraphStore.from_view(graphs.molecule_like(3))
-    rows = {"x": store.num_nodes_total, "edge_attr": int(store.num_edges.sum())}
+    rows = {"node": store.num_nodes_total, "edge": int(store.num_edges.sum())}
     fields: dict[str, dict[str, Any]] = {"node": {}, "edge": {}}
     for name, feature in run.features.items():
-        level = "node" if name == "x" else "edge"
-        fields[level][name] = (
-            torch.zeros(rows[name], sum(feature.sizes))
-            if feature.kind == "dense"
-            else torch.zeros(rows[name], len(feature.sizes), dtype=torch.int64)
-        )
-    store = with_positions(store.with_fields(**fields), run.model.settings["positional"])
-    return next(iter(Loader(store, len(store), transform=run.encoding)))
+        level = "edge" if name == "edge_attr" else "node"
+        if feature.kind == "dense":
+            fields[level][name] = torch.zeros(rows[level], sum(feature.sizes))
+        else:
+            fields[level][name] = torch.zeros(rows[level], len(feature.sizes), dtype=torch.int64)
+    store = store.with_fields(**fields)
+    store = store if run.once is None else run.once(store)
+    return next(iter(Loader(store, len(store), transform=run.transform)))
 
 
 def _about(run: Run) -> dict[str, str]:
     """What a user of the file has to know, as texts."""
-    encoding = {} if run.encoding is None else {"encoding": repr(run.encoding)}
+    transform = {} if run.transform is None else {"encoding": repr(run.transform)}
+    once = {} if run.once is None else {"once": repr(run.once)}
     return {
         "escgnn": __version__,
-        **encoding,
+        "model": run.name,
+        **transform,
+        **once,
         "targets": json.dumps(run.task.targets),
         "task": json.dumps(asdict(run.task)),
         "features": json.dumps({name: asdict(feature) for name, feature in run.features.items()}),
-        "positional": json.dumps(run.model.settings["positional"]),
+        "positional": json.dumps(run.model.settings.get("positional")),
         "dataset": json.dumps(dict(run.dataset)),
         "epoch": str(run.epoch),
     }
@@ -104,5 +108,5 @@ def _about(run: Run) -> dict[str, str]:
 
 def _form(name: str, tensor: torch.Tensor) -> str:
     sizes = [str(size) for size in tensor.shape]
-    sizes[int(name == "edge_index")] = SIZE_OF[name]
+    sizes[int(name == "edge_index")] = size_of(name)
     return f"{str(tensor.dtype).removeprefix('torch.')} ({', '.join(sizes)})"

@@ -16,20 +16,30 @@ from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.utilities.seed import isolate_rng
 
+from escgnn import zoo
 from escgnn.datasets import DatasetBundle
 from escgnn.disk import is_unused, locked
+from escgnn.loader import Loader
 from escgnn.metrics import METRICS, Scaling, choose_loss, out_channels, score
 from escgnn.pictures import draw_curves
-from escgnn.training import runs
-from escgnn.training.batches import Batches, loader
+from escgnn.store import GraphStore
+from escgnn.training import folder as files
 from escgnn.training.config import TrainConfig, difference, read_config
-from escgnn.training.module import Learner, seed_all
-from escgnn.training.positions import with_positions
-from escgnn.training.prediction import evaluate
-from escgnn.training.progress import Bar, hush, quiet
-from escgnn.training.recording import AtomicIO, History, Recorder, Watch, write_metrics
-from escgnn.training.results import FoldResult, Result, plain
-from escgnn.training.skipping import GATE, choose_gate, fit_skip
+from escgnn.training.fingerprints import fingerprint
+from escgnn.training.folder import FoldResult, Result, plain
+from escgnn.training.module import Batches, Learner, Standardised, seed_all
+from escgnn.training.prediction import BATCH, evaluate
+from escgnn.training.recording import (
+    AtomicIO,
+    Bar,
+    History,
+    Recorder,
+    Watch,
+    quiet,
+    silence,
+    write_metrics,
+)
+from escgnn.zoo import Recipe
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
 HARMLESS = {"workers"}  # settings that do not change what is computed
@@ -43,8 +53,11 @@ def fit(
     resume: bool = False,
     progress: bool = True,
     watch: Watch | None = None,
+    recipe: Recipe | None = None,
 ) -> Result:
     """Train a network on a dataset with one split, and judge the weights of the best validation epoch on its test graphs.
+
+    Without test graphs there are no test metrics, and ``Result.test`` is empty.
 
     The run folder holds ``config.yaml``, ``metrics.csv``, ``last.ckpt``, ``model.safetensors`` and ``model.json``, and at the
     end ``result.json`` and ``curves.png``. Every file is written whole or not at all, so that a run that is killed loses at
@@ -59,26 +72,33 @@ def fit(
         progress: Show a bar.
         watch: Called with the validation metrics of all epochs so far, after each epoch but the last, and before a run that is
             resumed goes on. What it raises ends the run, which can be resumed. Only with one device.
+        recipe: That of your own network, if ``config.model`` is not one of the zoo.
 
     Raises:
         ValueError: The settings do not suit the dataset, or the folder cannot be used.
     """
     folder = Path(out)
+    recipe = recipe or zoo.recipe_of(config.model)
+    config = config.of(recipe)
     _check(bundle, config)
     if watch is not None and config.devices > 1:
         raise ValueError(f"watch: it cannot follow {config.devices} devices")
     with quiet(), isolate_rng():
         seed_all(config.seed)
-        learner = Learner(runs.build_model(bundle, config), bundle.task, Scaling.of(bundle), config)
+        each, once = recipe.transforms(config.transform)
+        network = recipe.build(
+            config.network, each, once, task=bundle.task, features=bundle.features, graphs=bundle.train
+        )
+        learner = Learner(network, bundle.task, Scaling.of(bundle), config)
         trainer = _trainer(folder, bundle.name, learner, progress, watch)
         folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
         with locked(folder, "training"):
-            history = _prepare(folder, bundle, config, resume)
+            history = _prepare(folder, bundle, config, recipe, resume)
             if not history.stopped(config.epochs, config.early_stopping):
                 if watch is not None and history.rows:
                     watch(history.values)
-                _train(folder, bundle, learner, trainer)
-            return _finish(folder, bundle, config)
+                _train(folder, bundle, learner, trainer, recipe)
+            return _finish(folder, bundle, config, recipe)
 
 
 def fit_folds(
@@ -88,6 +108,7 @@ def fit_folds(
     *,
     resume: bool = False,
     progress: bool = True,
+    recipe: Recipe | None = None,
 ) -> FoldResult:
     """Train a new network on every fold of a cross-validation, each in a run folder of its own below ``out``.
 
@@ -97,22 +118,28 @@ def fit_folds(
         out: Where ``fold0``, ``fold1`` and so on go, and ``result.json`` with the mean over folds.
         resume: Go on where it was left.
         progress: Show bars.
+        recipe: That of your own network, if ``config.model`` is not one of the zoo.
 
     Raises:
-        ValueError: As `fit` does; or the dataset has no folds.
+        ValueError: As `fit` does; or the dataset has no folds, or one without test graphs.
     """
     if not bundle.folds:
         raise ValueError(f"bundle: {bundle.name} has no folds; use fit")
+    for number, split in enumerate(bundle.folds):
+        if not len(split.test):
+            raise ValueError(
+                f"bundle: fold {number} of {bundle.name} has no test graphs, so there is no mean over folds"
+            )
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     if not resume and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
     results = [
-        fit(bundle.fold(i), config, folder / f"fold{i}", resume=resume, progress=progress)
+        fit(bundle.fold(i), config, folder / f"fold{i}", resume=resume, progress=progress, recipe=recipe)
         for i in range(len(bundle.folds))
     ]
     result = FoldResult.of(results)
-    runs.save_json(result.to_json(), folder / runs.RESULT)
+    files.save_json(result.to_json(), folder / files.RESULT)
     return result
 
 
@@ -124,11 +151,9 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     if task.metric not in METRICS[task.kind]:
         raise ValueError(f"bundle: metric {task.metric!r} does not suit {task.kind} targets")
     choose_loss(config.loss, task)
-    if config.model.count_skip and task.kind != "regression":
-        raise ValueError(f"model.count_skip: it predicts numbers, but {bundle.name} asks for {task.kind} targets")
     sizes = {name: len(getattr(bundle, name)) for name in ("train", "validation", "test")}
     for name, size in sizes.items():
-        if not size:
+        if not size and name != "test":
             found = ", ".join(f"{number} {part}" for part, number in sizes.items())
             raise ValueError(
                 f"bundle: {bundle.name} has no {name} graphs; its {len(bundle.graphs)} usable rows give {found}. "
@@ -141,37 +166,37 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
         )
 
 
-def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, resume: bool) -> History:
+def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe, resume: bool) -> History:
     """Make the folder ready: that of a new run, or of one that goes on; and say what it has done."""
-    for name in runs.FILES:
+    for name in files.FILES:
         for draft in folder.glob(f".{name}.*"):  # of a process that was killed
             draft.unlink()
     history = History(bundle.task)
     if not is_unused(folder):
         if not resume:
             raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
-        _check_same(folder, bundle, config)
-        if (folder / runs.CHECKPOINT).exists():
-            history.restore(runs.load_history(folder / runs.CHECKPOINT))
+        _check_same(folder, bundle, config, recipe)
+        if (folder / files.CHECKPOINT).exists():
+            history.restore(files.load_history(folder / files.CHECKPOINT))
     if len(history.rows) > config.epochs:
         raise ValueError(f"epochs: {config.epochs}, but {folder} has trained {len(history.rows)}")
-    config.save(folder / runs.CONFIG)
+    config.save(folder / files.CONFIG)
     return history
 
 
-def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> None:
-    if not (folder / runs.CONFIG).exists():
+def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe) -> None:
+    if not (folder / files.CONFIG).exists():
         raise ValueError(f"{folder} is not empty, and holds no run to resume")
-    old = read_config(folder / runs.CONFIG)
+    old = read_config(folder / files.CONFIG, recipe=None if recipe.name in zoo.ZOO else recipe)
     ignore = HARMLESS | ({"epochs"} if config.schedule != "cosine" else set())
     if changed := difference(old, config, ignore):
         raise ValueError(f"{folder}: cannot resume with other settings; {changed}")
-    if (folder / runs.ABOUT).exists():
-        trained = runs.read_json(folder / runs.ABOUT)["dataset"]
-        if trained["content"] != runs.fingerprint(bundle):
+    if (folder / files.ABOUT).exists():
+        trained = files.read_json(folder / files.ABOUT)["dataset"]
+        if trained["content"] != fingerprint(bundle):
             raise ValueError(
                 f"{folder}: cannot resume with other data; it was trained on {trained['name']} "
-                f"{trained['content'][:12]}, and {bundle.name} is {runs.fingerprint(bundle)[:12]}"
+                f"{trained['content'][:12]}, and {bundle.name} is {fingerprint(bundle)[:12]}"
             )
 
 
@@ -198,18 +223,21 @@ def _trainer(folder: Path, title: str, learner: Learner, progress: bool, watch: 
         raise ValueError(f"accelerator {config.accelerator}, devices {config.devices}: {error}") from error
 
 
-def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Trainer) -> None:
-    config, network, checkpoint = learner.config, learner.network, folder / runs.CHECKPOINT
+def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Trainer, recipe: Recipe) -> None:
+    config = learner.config
+    network = learner.network
+    checkpoint = folder / files.CHECKPOINT
     resumed = checkpoint.exists()
+    transform, once = recipe.transforms(config.transform)
+    complete = bundle if once is None else replace(bundle, graphs=once(bundle.graphs))
     if not resumed:
-        if config.encoding is not None:
-            network.fit_structure(loader(bundle.train, config))
-        if config.model.count_skip:
-            fit_skip(network, bundle, config, learner.scaling)
-        runs.save_json(runs.describe(network, bundle, config, learner.scaling), folder / runs.ABOUT)
-    batches = Batches(replace(bundle, graphs=with_positions(bundle.graphs, network.settings["positional"])), config)
+        parts = (complete.train, complete.validation)
+        loaders = [Loader(part, config.batch_size, transform=transform, workers=config.workers) for part in parts]
+        training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
+        network.prepare(training, validation, transform)
+        files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
     with _interruptible():
-        trainer.fit(learner, datamodule=batches, ckpt_path=checkpoint if resumed else None)
+        trainer.fit(learner, datamodule=Batches(complete, config, transform), ckpt_path=checkpoint if resumed else None)
 
 
 class Spawned(DDPStrategy):
@@ -217,7 +245,7 @@ class Spawned(DDPStrategy):
 
     def setup_environment(self) -> None:
         """Begin, in the new process."""
-        hush()
+        silence()
         super().setup_environment()
 
 
@@ -234,21 +262,20 @@ def _interruptible() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
 
 
-def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
+def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe) -> Result:
     """Judge the best epoch, and write what is left to write. The checkpoint is the truth; other files follow it."""
     history = History(bundle.task)
-    history.restore(runs.load_history(folder / runs.CHECKPOINT))
+    history.restore(files.load_history(folder / files.CHECKPOINT))
     if history.best_epoch < 0:
         raise ValueError(f"{folder}: training diverged; no validation metric was a number. Lower lr, or clip gradients")
-    write_metrics(history.rows, folder / runs.METRICS)
-    runs.save_weights(history.best_weights, folder / runs.WEIGHTS, history.best_epoch)
+    write_metrics(history.rows, folder / files.METRICS)
+    files.save_weights(history.best_weights, folder / files.WEIGHTS, history.best_epoch)
     validation = history.best_metrics
-    if config.model.count_skip:
-        runs.save_weights(
-            {**history.best_weights, GATE: choose_gate(folder, bundle)}, folder / runs.WEIGHTS, history.best_epoch
-        )
-        validation = evaluate(runs.load_run(folder), bundle, "validation")
-    draw_curves(history.rows, bundle.task.metric, history.best_epoch, folder / runs.CURVES)
+    run = files.load_run(folder, recipe)
+    if run.model.conclude(_validation_batches(run, bundle.validation)):
+        files.save_weights(run.model.state_dict(), folder / files.WEIGHTS, history.best_epoch)
+        validation = evaluate(run, bundle, "validation")
+    draw_curves(history.rows, bundle.task.metric, history.best_epoch, folder / files.CURVES)
     result = Result(
         dataset=bundle.name,
         metric=bundle.task.metric,
@@ -256,9 +283,15 @@ def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> Result:
         epochs=len(history.rows),
         stopped=history.stopped(config.epochs, config.early_stopping),
         validation=plain(validation),
-        test=plain(evaluate(runs.load_run(folder), bundle)),
+        test=plain(evaluate(run, bundle)) if len(bundle.test) else {},
         seed=config.seed,
         seconds=sum(row["seconds"] for row in history.rows),
     )
-    runs.save_json(result.to_json(), folder / runs.RESULT)
+    files.save_json(result.to_json(), folder / files.RESULT)
     return result
+
+
+def _validation_batches(run: files.Run, graphs: GraphStore) -> Standardised:
+    """The validation graphs as a network sees them that is asked for its last word."""
+    graphs = graphs if run.once is None else run.once(graphs)
+    return Standardised(Loader(graphs, BATCH, transform=run.transform), run.task, run.scaling, dtype=torch.float64)

@@ -18,8 +18,8 @@ from escgnn.jobs import run as run_job
 from escgnn.metrics import out_channels
 from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, parse_graph6
 from escgnn.store import GraphStore
+from escgnn.training.folder import Run
 from escgnn.training.prediction import predict
-from escgnn.training.runs import Run
 
 NODES = 1 << 15  # of a batch
 LETTERS = 1 << 20  # of a chunk, which has few rows then

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from escgnn.datasets import DatasetBundle
+from escgnn.training.folder import Run
 from escgnn.training.prediction import evaluate, own_split, part_of
-from escgnn.training.runs import Run
 
 
 @dataclass(frozen=True)

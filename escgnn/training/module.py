@@ -1,22 +1,125 @@
-"""What Lightning trains."""
+"""What Lightning trains, and the batches it gets: the same ones however many processes share them."""
 
 import math
 import random
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
-from lightning.pytorch import LightningModule
+from lightning.pytorch import LightningDataModule, LightningModule
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
+from torch.utils.data import Sampler, SequentialSampler
 
+from escgnn.datasets import DatasetBundle
+from escgnn.loader import Loader, Shuffle
 from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms
-from escgnn.models import ESCGNN
+from escgnn.models import Network
+from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training.batches import Batches
 from escgnn.training.config import TrainConfig
 
-OPTIMISERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+
+
+class Shares(Sampler[list[int]]):
+    """The part of every batch that one of several processes takes.
+
+    The batches are those that a single process would see, so that training does not depend on how many there are. All
+    processes take a step at the same time, so one for which there is no graph left takes another's; see `counts`.
+
+    >>> first, second = (Shares(SequentialSampler(range(5)), 4, rank, 2) for rank in (0, 1))
+    >>> list(first), list(second)
+    ([[0, 2], [4]], [[1, 3], [4]])
+    >>> first.counts(1), second.counts(1)
+    (True, False)
+
+    Args:
+        sampler: Numbers of graphs, epoch by epoch. Lightning tells it the epoch.
+        batch_size: Graphs in a batch, over all processes.
+        rank: Which process this is.
+        world: Number of processes.
+    """
+
+    def __init__(self, sampler: Shuffle | SequentialSampler, batch_size: int, rank: int = 0, world: int = 1) -> None:
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.rank = rank
+        self.world = world
+
+    def counts(self, batch: int) -> bool:
+        """Whether the graphs that this process takes of a batch are its own."""
+        return self.rank < min(self.batch_size, len(self.sampler) - batch * self.batch_size)
+
+    def __len__(self) -> int:
+        return -(-len(self.sampler) // self.batch_size)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        numbers = list(self.sampler)
+        for start in range(0, len(numbers), self.batch_size):
+            batch = numbers[start : start + self.batch_size]
+            yield batch[self.rank :: self.world] or batch[:1]
+
+
+class Batches(LightningDataModule):
+    """The batches of a dataset for Lightning, transformed on the way.
+
+    Args:
+        bundle: The dataset.
+        config: The settings.
+        transform: What is done to each batch; None for nothing.
+    """
+
+    def __init__(self, bundle: DatasetBundle, config: TrainConfig, transform: Any) -> None:
+        super().__init__()
+        self.bundle = bundle
+        self.config = config
+        self.transform = transform
+        self.shares: dict[bool, Shares] = {}  # by whether they are for training
+
+    def train_dataloader(self) -> Loader:
+        """Batches to learn from, those of the current epoch first."""
+        return self._loader(self.bundle.train, training=True)
+
+    def val_dataloader(self) -> Loader:
+        """Batches to choose the epoch by."""
+        return self._loader(self.bundle.validation, training=False)
+
+    def _loader(self, graphs: GraphStore, *, training: bool) -> Loader:
+        assert self.trainer is not None
+        order: Shuffle | SequentialSampler = SequentialSampler(graphs)
+        if training:
+            order = Shuffle(graphs, self.config.seed)
+            order.set_epoch(self.trainer.current_epoch)  # Lightning does so only after it has asked for the first batch
+        shares = Shares(order, self.config.batch_size, self.trainer.global_rank, self.trainer.world_size)
+        self.shares[training] = shares
+        return Loader(graphs, transform=self.transform, workers=self.config.workers, batch_sampler=shares)
+
+
+class Standardised:
+    """Batches whose targets are as the network sees them, as often as they are asked for; classes stay as they are.
+
+    Args:
+        batches: The batches.
+        task: What the targets are.
+        scaling: How they are standardised.
+        dtype: In which precision; that of the targets if None.
+    """
+
+    def __init__(
+        self, batches: Iterable[Any], task: Task, scaling: Scaling, *, dtype: torch.dtype | None = None
+    ) -> None:
+        self.batches = batches
+        self.task = task
+        self.scaling = scaling
+        self.dtype = dtype
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self.batches:
+            if self.task.kind == "regression":
+                batch.y = self.scaling.standardise(batch.y if self.dtype is None else batch.y.to(self.dtype))
+            yield batch
 
 
 def seed_all(*numbers: int) -> None:
@@ -28,7 +131,7 @@ def seed_all(*numbers: int) -> None:
 
 
 class Learner(LightningModule):
-    """A network with its loss, its optimiser and its metrics.
+    """A network with its loss, its optimizer and its metrics.
 
     Every epoch begins with random numbers of its own, so that one that is repeated is the same. Loss and gradient are
     means over the known targets of the whole batch, however many processes share it.
@@ -39,12 +142,16 @@ class Learner(LightningModule):
         metrics: Of the latest validation.
     """
 
-    def __init__(self, network: ESCGNN, task: Task, scaling: Scaling, config: TrainConfig) -> None:
+    def __init__(self, network: Network, task: Task, scaling: Scaling, config: TrainConfig) -> None:
         super().__init__()
-        self.network, self.task, self.scaling, self.config = network, task, scaling, config
+        self.network = network
+        self.task = task
+        self.scaling = scaling
+        self.config = config
         self.scores = Scores(task, scaling)
         self.loss_name = choose_loss(config.loss, task)
-        self.loss, self.lr = math.nan, config.lr
+        self.loss = math.nan
+        self.lr = config.lr
         self.metrics: dict[str, float] = {}
         self._terms: list[Tensor] = []  # of every batch, the sum of its losses and their number
 
@@ -54,19 +161,19 @@ class Learner(LightningModule):
             self.network.compile(dynamic=True)
 
     def configure_optimizers(self) -> Any:
-        """The optimiser and the schedule of its learning rate."""
+        """The optimizer and the schedule of its learning rate."""
         config = self.config
-        kind = OPTIMISERS[config.optimiser]
-        optimiser = kind(self.network.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+        kind = OPTIMIZERS[config.optimizer]
+        optimizer = kind(self.network.parameters(), lr=config.lr, weight_decay=config.weight_decay)
         if config.schedule == "constant":
-            return optimiser
+            return optimizer
         schedule = (
-            ReduceLROnPlateau(optimiser, self.task.direction, config.factor, config.patience)
+            ReduceLROnPlateau(optimizer, self.task.direction, config.factor, config.patience)
             if config.schedule == "plateau"
-            else LambdaLR(optimiser, self._cosine)
+            else LambdaLR(optimizer, self._cosine)
         )
         return {
-            "optimizer": optimiser,
+            "optimizer": optimizer,
             "lr_scheduler": {"scheduler": schedule, "monitor": self.task.metric, "reduce_on_plateau": False},
         }
 

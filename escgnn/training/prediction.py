@@ -14,18 +14,20 @@ from escgnn.datasets import DatasetBundle
 from escgnn.graphs import Graph, as_graph, disjoint_union
 from escgnn.loader import Loader
 from escgnn.metrics import out_channels, predictions, score
+from escgnn.models import Term
 from escgnn.store import GraphStore
-from escgnn.training.positions import with_positions
-from escgnn.training.runs import Run, hash_graphs
+from escgnn.training.fingerprints import hash_graphs
+from escgnn.training.folder import Run
 
+BATCH = 256  # graphs at a time where nobody says
 PARTS = ("train", "validation", "test", "all")
 
 
-class UnseenShapes(UserWarning):
-    """Graphs have shapes that no training graph had, so that a network with a count skip may be wrong there."""
+class UnseenShapesWarning(UserWarning):
+    """Graphs have what no training graph had, so that a network that counts may be wrong there."""
 
 
-def predict(run: Run, graphs: Any, *, batch_size: int = 256, workers: int = 0) -> Tensor:
+def predict(run: Run, graphs: Any, *, batch_size: int = BATCH, workers: int = 0) -> Tensor:
     """Predictions for every graph or, if the task is at node level, every node, ``(rows, outputs)``.
 
     Args:
@@ -44,7 +46,7 @@ def predict(run: Run, graphs: Any, *, batch_size: int = 256, workers: int = 0) -
     return predictions(run.task, run.scaling, outputs(run, as_store(graphs), batch_size, workers))
 
 
-def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size: int = 256) -> dict[str, float]:
+def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size: int = BATCH) -> dict[str, float]:
     """The metrics of a trained network on a part of a dataset; see `score` for their names.
 
     Args:
@@ -131,7 +133,7 @@ def as_store(graphs: Any) -> GraphStore:
     return GraphStore.from_view(disjoint_union([as_graph(graph) for graph in graphs]))
 
 
-def outputs(run: Run, graphs: GraphStore, batch_size: int = 256, workers: int = 0) -> Tensor:
+def outputs(run: Run, graphs: GraphStore, batch_size: int = BATCH, workers: int = 0) -> Tensor:
     """What the network says, on the CPU."""
     for name, feature in run.features.items():
         width = graphs.fields[name].shape if name in graphs.fields else None
@@ -139,20 +141,39 @@ def outputs(run: Run, graphs: GraphStore, batch_size: int = 256, workers: int = 
         if width != wanted:
             found = "none" if width is None else f"shape {width}"
             raise ValueError(f"graphs: the network reads {name} of shape {wanted} for each row; there is {found}")
+    graphs = graphs if run.once is None else run.once(graphs)
     device = next(run.model.parameters()).device
     answers = [torch.empty(0, out_channels(run.task))]
-    graphs = with_positions(graphs, run.model.settings["positional"])
-    loader = Loader(graphs, batch_size, transform=run.encoding, workers=workers)
-    skip, strange = run.model.skip, 0
+    doubtful = 0
     with torch.inference_mode():
-        for batch in loader:
+        for batch in Loader(graphs, batch_size, transform=run.transform, workers=workers):
             answers.append(run.model(batch.to(device)).float().cpu())
-            if skip is not None:
-                strange += skip.unseen(run.model.tensors(batch))
-    if strange:
+            doubtful += run.model.doubts(batch)
+    if doubtful:
         warnings.warn(
-            f"{strange} of {len(graphs)} graphs have shapes that no training graph had; count_skip may be wrong there",
-            UnseenShapes,
+            f"{doubtful} of {len(graphs)} graphs have shapes that no training graph had; predictions may be wrong there",
+            UnseenShapesWarning,
             stacklevel=3,
         )
     return torch.cat(answers)
+
+
+def formulas(run: Run) -> dict[str, dict[Term, float]]:
+    """What a trained network says exactly, target by target, where it says anything exactly: sums of counts.
+
+    A target is the constant ``()`` plus the sum over all other terms of coefficient times count: ``("sum", *bin)`` is a bin
+    summed over the edges of a node, and ``("sum of neighbours", *bin)`` that of its neighbours together; for graphs, summed
+    over all nodes.
+
+    Raises:
+        ValueError: The network has no linear path.
+    """
+    found = run.model.formulas(run.transform)
+    if found is None:
+        raise ValueError(f"run: {run.folder} was trained without network.count_skip, so it has no formulas")
+    restored = {}
+    for place, terms in found.items():
+        mean, std = run.scaling.mean[place], run.scaling.std[place]
+        scaled = {term: coefficient * std for term, coefficient in terms.items()}
+        restored[run.task.targets[place]] = {**scaled, (): scaled[()] + mean}
+    return restored

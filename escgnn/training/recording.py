@@ -1,22 +1,30 @@
-"""What is written after every epoch, so that a run that is killed loses at most the current one."""
+"""What is written and seen of every epoch, so that a run that is killed loses at most the current one."""
 
 import csv
+import logging
 import math
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from lightning.fabric.plugins import TorchCheckpointIO
+from lightning.fabric.utilities.warnings import PossibleUserWarning
 from lightning.pytorch import LightningModule, Trainer
-from lightning.pytorch.callbacks import Checkpoint
+from lightning.pytorch.callbacks import Callback, Checkpoint
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
 from escgnn.disk import atomic
 from escgnn.task import Task
+from escgnn.training.folder import CHECKPOINT, METRICS, WEIGHTS, read_values, save_weights
 from escgnn.training.module import Learner
-from escgnn.training.runs import CHECKPOINT, METRICS, WEIGHTS, read_values, save_weights
+
+LOGGERS = ("lightning.pytorch", "lightning.fabric")
 
 Row = dict[str, float]
 Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every epoch so far
@@ -42,12 +50,14 @@ class History:
     def add(self, row: Row, metrics: dict[str, float], weights: dict[str, Tensor]) -> bool:
         """Add an epoch; True if it is strictly better than all before."""
         self.rows.append(row)
-        value, best = metrics[self.task.metric], self.best_metrics.get(self.task.metric, math.nan)
+        value = metrics[self.task.metric]
+        best = self.best_metrics.get(self.task.metric, math.nan)
         is_best = not math.isnan(value) and (
             math.isnan(best) or (value < best if self.task.direction == "min" else value > best)
         )
         if is_best:
-            self.best_epoch, self.best_metrics = len(self.rows) - 1, metrics
+            self.best_epoch = len(self.rows) - 1
+            self.best_metrics = metrics
             self.best_weights = {name: tensor.detach().cpu().clone() for name, tensor in weights.items()}
         return is_best
 
@@ -57,7 +67,7 @@ class History:
         return [row[f"validation_{self.task.metric}"] for row in self.rows]
 
     def stopped(self, epochs: int, early_stopping: int | None) -> str:
-        """Why there is nothing left to train, or nothing."""
+        """Why there is nothing left to train; an empty text if there is."""
         if self.rows and not math.isfinite(self.rows[-1]["loss"]):
             return "diverged"
         if early_stopping is not None and len(self.rows) - 1 - self.best_epoch >= early_stopping:
@@ -77,21 +87,22 @@ class Recorder(Checkpoint):
     """Keeps the history in the checkpoint, and writes the files of the run folder."""
 
     def __init__(self, folder: Path, learner: Learner, watch: Watch | None = None) -> None:
-        self.folder, self.watch = folder, watch
+        self.folder = folder
+        self.watch = watch
         self.config = learner.config
         self.history = History(learner.task)
         self._start = 0.0
 
     def state_dict(self) -> dict[str, Any]:
-        """What to keep."""
+        """The history, for Lightning to put into the checkpoint."""
         return self.history.state()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """What was kept."""
+        """Take the history from a checkpoint."""
         self.history.restore(state_dict)
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Look at the clock."""
+        """Note the time."""
         self._start = time.perf_counter()
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -120,12 +131,12 @@ class AtomicIO(TorchCheckpointIO):
     """Checkpoints written whole or not at all, and read as plain values."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
-        """Write."""
+        """Write the checkpoint."""
         with atomic(path) as draft:
             torch.save(checkpoint, draft)
 
     def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = True) -> dict[str, Any]:
-        """Read."""
+        """Read the checkpoint."""
         checkpoint: dict[str, Any] = read_values(Path(path))
         return checkpoint
 
@@ -136,3 +147,77 @@ def write_metrics(rows: list[Row], path: Path) -> None:
         writer = csv.DictWriter(stream, [*rows[0]])
         writer.writeheader()
         writer.writerows(rows)
+
+
+def silence() -> None:
+    """Keep Lightning's notes off the terminal for good; its errors are exceptions."""
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", category=PossibleUserWarning)  # advice, mostly on workers
+    warnings.filterwarnings("ignore", module=r"lightning\.")  # such as its use of what torch has deprecated
+    warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"torch\.")  # its own, when it compiles
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Lightning's notes off the terminal for a while."""
+    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    with warnings.catch_warnings():
+        try:
+            silence()
+            yield
+        finally:
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)
+
+
+class Bar(Callback):
+    """A bar over all epochs, with the time left and, of the latest epoch, its loss, validation metric and seconds."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self._bar: Progress | None = None
+        self._began = 0.0
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Show the bar, in the process that reports."""
+        if trainer.is_global_zero:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=12),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[news]}"),
+                TimeRemainingColumn(compact=True),
+                TextColumn("left"),
+                console=Console(stderr=True),
+                speed_estimate_period=600,
+            )
+            self._bar.add_task(self.title, total=trainer.max_epochs, completed=trainer.current_epoch, news="")
+            self._bar.start()
+
+    def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Show the epoch before, and note the time."""
+        self._report(trainer, pl_module)
+        self._began = time.perf_counter()
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Leave the last report."""
+        self._report(trainer, pl_module)
+        self._stop()
+
+    def on_exception(self, *_: Any) -> None:
+        """Give the terminal back."""
+        self._stop()
+
+    def _report(self, trainer: Trainer, learner: LightningModule) -> None:
+        assert isinstance(learner, Learner)
+        if self._bar is not None and self._began:
+            metric = learner.task.metric
+            seconds = time.perf_counter() - self._began
+            news = f"loss {learner.loss:.4g} {metric} {learner.metrics[metric]:.4g} {seconds:.2g} s/epoch"
+            self._bar.update(self._bar.task_ids[0], completed=trainer.current_epoch, news=news)
+
+    def _stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None  # so that nothing that cannot be pickled stays

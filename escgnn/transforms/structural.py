@@ -54,6 +54,17 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     1
     """
 
+    @property
+    def adds(self) -> frozenset[str]:
+        """Names of what it adds."""
+        prefixes = ("esc", "esc_node") if self.nodes else ("esc",)
+        return frozenset(f"{prefix}_{part}" for prefix in prefixes for part in ("len", "bin", "count"))
+
+    @property
+    def node_tuples(self) -> bool:
+        """Whether nodes have rows, too: what a network calls the option ``nodes``."""
+        return self.nodes
+
     def forward(self, data: Any) -> Any:
         """Attach the rows; `__call__` has made a shallow copy, so the caller's object stays as it was."""
         if not isinstance(data, Data):

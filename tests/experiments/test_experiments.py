@@ -47,7 +47,7 @@ def test_cells_differ_and_their_settings_are_good(name, budget):
     assert len({(cell.row, cell.seed, cell.variant) for cell in cells}) == len(cells)
     for cell in cells:
         if "settings" in cell.settings:
-            read_config(settings=cell.settings["settings"])
+            read_config(overrides=cell.settings["settings"])
 
 
 def test_labels_are_unique():

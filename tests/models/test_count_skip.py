@@ -163,11 +163,11 @@ def test_where_it_means_nothing(options, problem):
 
 
 def test_only_numbers(tmp_path):
-    with pytest.raises(ValueError, match=r"model\.count_skip: it predicts numbers"):
-        fit(tiny.bundle("binary"), tiny.change(model={"count_skip": True}), tmp_path, progress=False)
+    with pytest.raises(ValueError, match=r"network\.count_skip: it predicts numbers"):
+        fit(tiny.bundle("binary"), tiny.change(network={"count_skip": True}), tmp_path, progress=False)
 
 
-SETTINGS = ["model.count_skip=true", "model.hidden=8", "model.layers=2", "epochs=2", "encoding.hops=2"]
+SETTINGS = ["network.count_skip=true", "network.hidden=8", "network.layers=2", "epochs=2", "transform.hops=2"]
 
 
 @pytest.fixture(scope="module")
@@ -217,17 +217,17 @@ def test_it_holds_for_larger_graphs(trained):
 
 def test_formulas_need_a_linear_path(tmp_path):
     fit(tiny.bundle(), tiny.change(epochs=1), tmp_path, progress=False)
-    with pytest.raises(ValueError, match=r"was trained without model\.count_skip"):
+    with pytest.raises(ValueError, match=r"was trained without network\.count_skip"):
         formulas(load_run(tmp_path))
 
 
 def test_graphs_with_bins_that_no_training_graph_had_are_reported(tmp_path):
     """In sparse graphs no edge has three common neighbours that are a triangle."""
     bundle = datasets.load("counting-random", count=60)
-    config = read_config(overrides=[*SETTINGS, "encoding.parts=degree,joint,edge,wedge", "epochs=1"], bundle=bundle)
+    config = read_config(overrides=[*SETTINGS, "transform.parts=degree,joint,edge,wedge", "epochs=1"], bundle=bundle)
     fit(bundle, config, tmp_path, progress=False)
     run = load_run(tmp_path)
-    new = {name for name, blind in zip(run.encoding.bins, run.model.skip.blind, strict=True) if blind}
+    new = {name for name, blind in zip(run.transform.bins, run.model.skip.blind, strict=True) if blind}
     assert ("wedge", "closed", 1, 1, 1, 1, 1, 1) in new and ("wedge", "open", 1, 1, 1, 2, 1, 1) not in new
     assert not any(name[0] == "degree" for name in new)  # of which no formula has need
     with pytest.warns(UserWarning, match="2 of 3 graphs have shapes that no training graph had"):

@@ -13,7 +13,6 @@ import torch
 
 from escgnn.loader import Loader
 from escgnn.training import export, fit, load_run, predict
-from escgnn.training.positions import with_positions
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -25,8 +24,8 @@ def trained(folder, kind="regression", **settings):
 
 
 def inputs(run, graphs):
-    graphs = with_positions(graphs, run.model.settings["positional"])
-    (batch,) = Loader(graphs, len(graphs), transform=run.encoding)
+    graphs = run.once(graphs)
+    (batch,) = Loader(graphs, len(graphs), transform=run.transform)
     return {name: tensor.numpy() for name, tensor in run.model.tensors(batch).items()}
 
 
@@ -34,7 +33,7 @@ def inputs(run, graphs):
     ("kind", "settings"),
     [
         ("regression", {}),
-        ("regression", {"encoding": None, "model": {"positional": {"kind": "random_walk", "size": 3}}}),
+        ("regression", {"model": "gin", "transform": {"positional": {"kind": "random_walk", "size": 3}}}),
         ("binary", {}),
         ("multiclass", {}),
     ],
@@ -51,7 +50,7 @@ def test_onnx_predicts_what_the_run_predicts(tmp_path, kind, settings):
     about = session.get_modelmeta().custom_metadata_map
     assert about == exported.about
     assert json.loads(about["targets"]) == [*run.task.targets]
-    assert about.get("encoding", "None") == repr(run.encoding)
+    assert about.get("encoding", "None") == repr(run.transform)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["model.onnx"]
 
 
@@ -77,7 +76,7 @@ def test_program_runs_in_another_process(tmp_path):
 
 
 def test_what_cannot_be_exported(tmp_path, monkeypatch):
-    run, _ = trained(tmp_path / "run", model={"backbone": "gps", "heads": 2})
+    run, _ = trained(tmp_path / "run", network={"backbone": "gps", "heads": 2})
     (tmp_path / "model.onnx").write_text("from before")
     with pytest.raises(ValueError, match="backbone: gps cannot be exported"):
         export(run, tmp_path / "model.onnx")

@@ -3,6 +3,7 @@ import itertools
 import json
 import math
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from escgnn.datasets import DatasetBundle
 from escgnn.metrics import Scores
 from escgnn.task import Task
 from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result
+from escgnn.training.folder import FILES
 from escgnn.training.recording import History
-from escgnn.training.runs import FILES
+from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
 from tests.training.tiny import CONFIG, change
 
@@ -54,10 +56,11 @@ def test_run_folder(tmp_path):
     ids=["cycle", "several radii"],
 )
 def test_parts_beyond_the_paper_train(tmp_path, encoding):
-    bundle, config = tiny.bundle(), change(encoding=encoding, epochs=1)
+    bundle, config = tiny.bundle(), change(transform=encoding, epochs=1)
     assert math.isfinite(silent_fit(bundle, config, tmp_path / "run").test["mae"])
     run = load_run(tmp_path / "run")
-    assert read_config(tmp_path / "run/config.yaml").encoding.build().bins == config.encoding.build().bins
+    assert read_config(tmp_path / "run/config.yaml") == config
+    assert run.transform.bins == StructuralEncoding(**config.transform).bins
     assert predict(run, bundle.graphs).isfinite().all()
 
 
@@ -120,11 +123,11 @@ def test_metrics_that_are_undefined_are_null(tmp_path):
 
 def test_it_learns(tmp_path):
     bundle = tiny.bundle(level="node", targets=1, size=120)
-    config = change(epochs=30, batch_size=16, model={"dropout": 0.0, "hidden": 16})
+    config = change(epochs=30, batch_size=16, network={"dropout": 0.0, "hidden": 16})
     with_encoding = silent_fit(bundle, config, tmp_path / "esc")
-    without = silent_fit(bundle, change(config, encoding=None), tmp_path / "mpnn")
+    without = silent_fit(bundle, change(config, model="gin", network={"dropout": 0.0, "hidden": 16}), tmp_path / "mpnn")
     assert with_encoding.test["mae"] < 0.8 * without.test["mae"]
-    assert load_run(tmp_path / "mpnn").encoding is None
+    assert load_run(tmp_path / "mpnn").transform is None
     losses = [row["loss"] for row in rows(tmp_path / "esc")]
     assert losses[-1] < losses[0] / 2
 
@@ -132,7 +135,7 @@ def test_it_learns(tmp_path):
 @pytest.mark.parametrize("backbone", ["mpnn", "gps", "pna", "gatedgcn"])
 def test_backbones(backbone, tmp_path):
     bundle = tiny.bundle()
-    result = silent_fit(bundle, change(epochs=1, model={"backbone": backbone}), tmp_path)
+    result = silent_fit(bundle, change(epochs=1, network={"backbone": backbone}), tmp_path)
     run = load_run(tmp_path)
     assert evaluate(run, bundle) == result.test
     if backbone == "pna":
@@ -143,7 +146,7 @@ def test_backbones(backbone, tmp_path):
 def test_positions(kind, tmp_path):
     """Some graphs have fewer nodes than there are eigenvectors."""
     bundle = tiny.bundle()
-    config = change(epochs=2, model={"positional": {"kind": kind, "size": 5}})
+    config = change(epochs=2, transform={"hops": 1, "positional": {"kind": kind, "size": 5}})
     result = silent_fit(bundle, change(config, epochs=1), tmp_path / "a")
     result = silent_fit(bundle, config, tmp_path / "a", resume=True)
     assert result == silent_fit(bundle, config, tmp_path / "b")
@@ -201,7 +204,7 @@ class TestBestEpoch:
 
 def test_early_stopping(tmp_path):
     """Nothing is learnt, so every epoch ties with the first."""
-    still = change(lr=1e-30, early_stopping=2, epochs=50, model={"norm": "layer"})
+    still = change(lr=1e-30, early_stopping=2, epochs=50, network={"norm": "layer"})
     result = silent_fit(tiny.bundle(), still, tmp_path)
     assert (result.best_epoch, result.epochs, result.stopped) == (0, 3, "early")
     assert silent_fit(tiny.bundle(), still, tmp_path, resume=True) == result
@@ -226,7 +229,7 @@ def test_cosine_with_warmup(tmp_path):
 
 
 def test_constant_rate_clipping_and_adamw(tmp_path):
-    config = change(schedule="constant", gradient_clip=0.1, optimiser="adamw", weight_decay=0.1, loss="mse")
+    config = change(schedule="constant", gradient_clip=0.1, optimizer="adamw", weight_decay=0.1, loss="mse")
     silent_fit(tiny.bundle(), config, tmp_path)
     assert {row["lr"] for row in rows(tmp_path)} == {0.01}
 
@@ -267,16 +270,15 @@ def test_what_cannot_be_trained(tmp_path):
     y = bundle.graphs.column("y").clone()
     y[bundle.split.validation] = 1
     one_class = DatasetBundle("b", bundle.graphs.with_fields(graph={"y": y}), bundle.task, {}, bundle.split)
-    empty = DatasetBundle("b", bundle.graphs, bundle.task, {}, bundle.split._replace(test=np.empty(0, np.int64)))
+    empty = DatasetBundle("b", bundle.graphs, bundle.task, {}, bundle.split._replace(train=np.empty(0, np.int64)))
     for wrong, config, message in [
         (one_class, CONFIG, "rocauc of the validation targets is undefined"),
         (
             empty,
             CONFIG,
-            "has no test graphs; its 40 usable rows give 20 train, 10 validation, 0 test.*--split column:NAME",
+            "has no train graphs; its 40 usable rows give 0 train, 10 validation, 10 test.*split, a column or a file",
         ),
         (bundle, change(loss="l1"), "does not suit binary"),
-        (bundle, change(model={"backbone": "gcn"}), "backbone: 'gcn'; expected one of"),
         (bundle, change(accelerator="abacus"), "accelerator abacus, devices 1"),
         (tiny.bundle(metric="rocauc"), CONFIG, "'rocauc' does not suit regression"),
         (DatasetBundle("p", bundle.graphs, Task("pair", "binary", "separated", "max")), CONFIG, "nothing to learn"),
@@ -284,6 +286,21 @@ def test_what_cannot_be_trained(tmp_path):
         with pytest.raises(ValueError, match=message):
             silent_fit(wrong, config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_without_test_graphs_there_are_no_test_metrics(tmp_path):
+    """And those who would have been tested are not learnt from."""
+    bundle = tiny.bundle()
+    fewer = replace(bundle, split=bundle.split._replace(test=np.empty(0, np.int64)))
+    usual = silent_fit(bundle, change(epochs=1), tmp_path / "usual")
+    result = silent_fit(fewer, change(epochs=1), tmp_path / "fewer")
+    assert result == replace(usual, test={})
+    assert read_result(tmp_path / "fewer") == result
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("usual", "fewer")]
+    assert weights[0] == weights[1]
+    folds = replace(fewer, split=None, folds=(bundle.split, fewer.split))
+    with pytest.raises(ValueError, match="fold 1 of tiny has no test graphs"):
+        fit_folds(folds, CONFIG, tmp_path / "folds")
 
 
 def test_nothing_is_printed(tmp_path, capfd):

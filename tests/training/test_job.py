@@ -212,8 +212,8 @@ def test_one_graph_that_cannot_be_encoded_spoils_no_other(bare, tmp_path, monkey
             raise ValueError("seven is too many")
         return original(batch)
 
-    original = bare["graph", "regression"].encoding
-    run = replace(bare["graph", "regression"], encoding=encode_or_not)
+    original = bare["graph", "regression"].transform
+    run = replace(bare["graph", "regression"], transform=encode_or_not)
     (tmp_path / "in.g6").write_text("\n".join(encode(graphs.cycle(n)) for n in (6, 7, 8)))
     summary = predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv")
     assert [row[-1] for row in read(tmp_path / "out.csv")[1:]] == ["ok", "seven is too many", "ok"]

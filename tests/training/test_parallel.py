@@ -18,7 +18,7 @@ def test_two_processes_get_the_numbers_of_one(tmp_path, capfd):
     The last batch has one graph, so that the second process has none left.
     """
     bundle = tiny.bundle(size=30, missing=0.3)
-    config = change(epochs=3, batch_size=2, model={"norm": "layer", "dropout": 0.0})
+    config = change(epochs=3, batch_size=2, network={"norm": "layer", "dropout": 0.0})
     assert len(bundle.train) % config.batch_size == len(bundle.validation) % config.batch_size == 1
     one = fit(bundle, config, tmp_path / "one", progress=False)
     for epochs in (1, 3):
@@ -35,7 +35,7 @@ def test_compiled(tmp_path, monkeypatch):
     compile_network = torch.nn.Module.compile
     monkeypatch.setattr(torch.nn.Module, "compile", partialmethod(compile_network, backend="aot_eager"))
     bundle = tiny.bundle(size=16)
-    config = change(epochs=1, model={"dropout": 0.0, "layers": 1})
+    config = change(epochs=1, network={"dropout": 0.0, "layers": 1})
     plain, compiled = (fit(bundle, change(config, compile=c), tmp_path / str(c), progress=False) for c in (False, True))
     assert compiled.validation["mae"] == pytest.approx(plain.validation["mae"], rel=1e-4)
 
@@ -44,6 +44,6 @@ def test_compiled(tmp_path, monkeypatch):
 def test_compiled_to_machine_code(tmp_path):
     """As ``--set compile=true`` does it. Torch keeps what it has compiled, so only the first time takes long."""
     bundle = tiny.bundle(size=16)
-    config = change(epochs=1, model={"dropout": 0.0, "layers": 1, "norm": "none", "hidden": 4})
+    config = change(epochs=1, network={"dropout": 0.0, "layers": 1, "norm": "none", "hidden": 4})
     plain, compiled = (fit(bundle, change(config, compile=c), tmp_path / str(c), progress=False) for c in (False, True))
     assert compiled.validation["mae"] == pytest.approx(plain.validation["mae"], rel=1e-4)

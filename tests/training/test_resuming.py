@@ -131,8 +131,8 @@ def test_resume_into_nothing_starts(straight, tmp_path):
 def test_other_settings_are_refused(straight):
     for config, message in [
         (change(lr=0.5), "lr was 0.01 and is 0.5"),
-        (change(model={"hidden": 9}), "model.hidden was 8 and is 9"),
-        (change(encoding=None), "encoding.hops was 1 and is None"),
+        (change(network={"hidden": 9}), "network.hidden was 8 and is 9"),
+        (change(model="gin"), "model was 'esc-gnn' and is 'gin'"),
         (change(epochs=2), "epochs: 2, but .* has trained 4"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -7,23 +7,26 @@ from escgnn.counting import count
 from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training import TrainConfig
+from escgnn.training import TrainConfig, checked
 
 CONFIG = TrainConfig(
-    encoding={"hops": 1, "parts": ["node", "edge"]},
-    model={"hidden": 8, "layers": 2, "dropout": 0.2},
+    transform={"hops": 1, "parts": ["node", "edge"]},
+    network={"hidden": 8, "layers": 2, "dropout": 0.2},
     lr=0.01,
     epochs=4,
     batch_size=8,
     patience=0,
 )
+BARE = {"hidden": 8, "layers": 2, "dropout": 0.2}  # of other models
 METRIC = {"regression": ("mae", "min"), "multiclass": ("accuracy", "max")}
 
 
 def change(config=CONFIG, **settings):
-    """The settings with some of them changed; those of the model as a dictionary."""
-    model = {**config.model.model_dump(), **settings.pop("model", {})}
-    return TrainConfig.model_validate({**config.model_dump(), **settings, "model": model})
+    """The settings with some of them changed; those of the network as a dictionary, those of transforms all of them."""
+    model = settings.get("model", config.model)
+    same = {name: value for name, value in config if name not in ("network", "transform") or model == config.model}
+    network = {**(config.network if model == config.model else BARE), **settings.pop("network", {})}
+    return checked({**same, **settings, "network": network})
 
 
 def bundle(kind="regression", *, level="graph", targets=2, missing=0.0, size=40, seed=0, metric=None, folds=0):

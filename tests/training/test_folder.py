@@ -9,8 +9,8 @@ from torch_geometric.data import Data
 from escgnn import graphs
 from escgnn.datasets import DatasetBundle
 from escgnn.store import GraphStore
-from escgnn.training import fit, load_run, predict, read_result, runs
-from escgnn.training.runs import fingerprint
+from escgnn.training import fingerprint, fit, load_run, predict, read_result
+from escgnn.training import folder as files
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -18,7 +18,7 @@ from tests.training.tiny import change
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    fit(tiny.bundle(), change(epochs=1, encoding={"hops": 1, "nodes": True}), folder, progress=False)
+    fit(tiny.bundle(), change(epochs=1, transform={"hops": 1, "nodes": True}), folder, progress=False)
     return folder
 
 
@@ -33,14 +33,15 @@ def test_two_files_are_enough(folder, copy):
     bundle = tiny.bundle()
     run = load_run(copy)
     assert not run.model.training
-    assert run.encoding.hops == 1 and run.encoding.nodes
+    assert run.transform.hops == 1 and run.transform.nodes
+    assert run.encoding is run.transform, "its earlier name"
     assert (run.task, run.features) == (bundle.task, bundle.features)
     assert torch.equal(predict(run, bundle.test), predict(load_run(folder), bundle.test))
 
 
 def test_description(folder):
     about = json.loads((folder / "model.json").read_text())
-    assert about["encoding_repr"] == repr(load_run(folder).encoding)
+    assert about["transform_repr"] == repr(load_run(folder).transform)
     assert about["dataset"]["name"] == "tiny" and about["dataset"]["content"] == fingerprint(tiny.bundle())
     assert {"escgnn", "torch", "lightning", "torch_geometric"} <= {*about["versions"]}
 
@@ -64,7 +65,7 @@ def test_bad_files_are_told(copy, file, content, message):
 
 def test_files_that_do_not_belong_together(copy):
     about = json.loads((copy / "model.json").read_text())
-    about["model"]["hidden"] = 9
+    about["network"]["hidden"] = 9
     (copy / "model.json").write_text(json.dumps(about))
     with pytest.raises(ValueError, match=re.escape("does not fit model.json")):
         load_run(copy)
@@ -117,7 +118,7 @@ def test_a_folder_of_folds(tmp_path):
 def test_foreign_checkpoints_are_told(tmp_path, content):
     torch.save(content, tmp_path / "last.ckpt")
     with pytest.raises(ValueError, match="is no checkpoint of escgnn; train in a new folder"):
-        runs.load_history(tmp_path / "last.ckpt")
+        files.load_history(tmp_path / "last.ckpt")
 
 
 @pytest.mark.parametrize("length", [0, 5, 300])
@@ -125,7 +126,7 @@ def test_damaged_checkpoints_are_told(tmp_path, length):
     torch.save({"state_dict": {}}, tmp_path / "last.ckpt")
     (tmp_path / "last.ckpt").write_bytes((tmp_path / "last.ckpt").read_bytes()[:length])
     with pytest.raises(ValueError, match=re.escape("last.ckpt is damaged; train again in a new folder (model")):
-        runs.load_history(tmp_path / "last.ckpt")
+        files.load_history(tmp_path / "last.ckpt")
 
 
 def test_fingerprint_sees_everything():

@@ -1,0 +1,333 @@
+"""The run folder: what it holds, how it is written and read. Nothing in it that is loaded can run code."""
+
+import json
+import math
+import statistics
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from escgnn import provenance, zoo
+from escgnn.datasets import DatasetBundle, Feature, Split
+from escgnn.disk import atomic
+from escgnn.metrics import Scaling
+from escgnn.models import Network
+from escgnn.task import Task
+from escgnn.training.config import TrainConfig
+from escgnn.training.fingerprints import fingerprint, hash_graphs, pack_split, unpack_split
+from escgnn.training.settings import resolved
+from escgnn.zoo import Recipe
+
+CONFIG = "config.yaml"
+METRICS = "metrics.csv"
+CHECKPOINT = "last.ckpt"
+WEIGHTS = "model.safetensors"
+ABOUT = "model.json"
+RESULT = "result.json"
+CURVES = "curves.png"
+FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
+FORMAT = "escgnn model 2"
+FIRST_FORMAT = "escgnn model 1"  # of the time when there was one model
+RECORDER = "Recorder"  # the part of a checkpoint that only ours have
+FOREIGN = "is no checkpoint of escgnn; train in a new folder"
+
+Metrics = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A trained network with what it takes to use it.
+
+    Attributes:
+        folder: Where it was read from.
+        name: That of its model.
+        model: The network, in evaluation mode.
+        transform: What it wants done to every batch; None for nothing.
+        once: What it wants done to a whole `GraphStore` beforehand; None for nothing.
+        task: What it predicts.
+        scaling: How its outputs relate to the targets.
+        features: What it reads of nodes and edges, by name.
+        dataset: Name and hashes of what it was trained on.
+        epoch: The epoch that the weights are of.
+        split: Which of its dataset's graphs it was trained, chosen and judged with.
+    """
+
+    folder: Path
+    name: str
+    model: Network
+    transform: Any
+    once: Any
+    task: Task
+    scaling: Scaling
+    features: Mapping[str, Feature]
+    dataset: Mapping[str, str]
+    epoch: int
+    split: Split | None = None
+
+    @property
+    def encoding(self) -> Any:
+        """The transform, by its earlier name."""
+        return self.transform
+
+
+def describe(
+    model: Network, recipe: Recipe, bundle: DatasetBundle, config: TrainConfig, scaling: Scaling
+) -> dict[str, Any]:
+    """What stands beside the weights, as plain values."""
+    each, _ = recipe.transforms(config.transform)
+    read = {name: feature for name, feature in bundle.features.items() if name in model.reads}
+    return {
+        "format": FORMAT,
+        "model": config.model,
+        "class": f"{type(model).__module__}.{type(model).__qualname__}",
+        "network": model.settings,
+        "transform": config.model_dump(mode="json")["transform"],
+        "transform_repr": None if each is None else repr(each),
+        "task": asdict(bundle.task),
+        "scaling": asdict(scaling),
+        "features": {name: asdict(feature) for name, feature in read.items()},
+        "dataset": {
+            "name": bundle.name,
+            "sha256": bundle.sha256,
+            "content": fingerprint(bundle),
+            "graphs": hash_graphs(bundle.graphs),
+        },
+        "split": None if bundle.split is None else pack_split(bundle.split, len(bundle.graphs)),
+        "versions": provenance.versions(),
+    }
+
+
+def save_weights(weights: Mapping[str, Tensor], path: Path, epoch: int) -> None:
+    """Write weights, whole or not at all."""
+    with atomic(path) as draft:
+        draft.write_bytes(save({name: tensor.contiguous() for name, tensor in weights.items()}, {"epoch": str(epoch)}))
+
+
+def save_json(values: Mapping[str, Any], path: Path) -> None:
+    """Write plain values, whole or not at all."""
+    with atomic(path) as draft:
+        draft.write_text(json.dumps(values, indent=2, allow_nan=False) + "\n")
+
+
+def load_run(folder: str | PathLike[str], recipe: Recipe | None = None) -> Run:
+    """The trained network of a run folder, which may still be training; only ``model.json`` and the weights are read.
+
+    Args:
+        folder: The run folder.
+        recipe: That of your own network; models of the zoo need none. No code comes from the folder.
+
+    Raises:
+        ValueError: A file is missing, damaged, or does not fit the other; or the network is not in the zoo.
+    """
+    folder = Path(folder)
+    about = _read_about(folder / ABOUT)
+    weights, epoch = _read_weights(folder / WEIGHTS)
+    recipe = _recipe(folder, about, recipe)
+    try:
+        each, once = recipe.transforms(about["transform"])
+        model = recipe.network(**about["network"])
+        run = Run(
+            folder=folder,
+            name=about["model"],
+            model=model.eval(),
+            transform=each,
+            once=once,
+            task=Task.of(about["task"]),
+            scaling=Scaling(**{name: tuple(values) for name, values in about["scaling"].items()}),
+            features={name: Feature(entry["kind"], tuple(entry["sizes"])) for name, entry in about["features"].items()},
+            dataset=about["dataset"],
+            epoch=epoch,
+            split=unpack_split(about["split"]) if about.get("split") else None,
+        )
+    except (LookupError, TypeError, ValueError, AttributeError, zlib.error) as error:
+        raise ValueError(f"{folder / ABOUT}: not a description of a model; {error!r}") from error
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ValueError(f"{folder / WEIGHTS}: does not fit {ABOUT}; {' '.join(str(error).split()):.300}") from error
+    return run
+
+
+def _read_about(path: Path) -> dict[str, Any]:
+    """The description of a network, one of the first format as if it were of today's."""
+    about = read_json(path)
+    try:
+        if about["format"] == FORMAT:
+            return about
+        if about["format"] != FIRST_FORMAT:
+            raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
+        network = about.pop("model")
+        chosen = {"backbone": network["backbone"], "positional": network["positional"]}
+        settings = resolved({"encoding": about.pop("encoding"), "model": chosen})
+        name = settings.get("model", zoo.DEFAULT)
+        class_name = zoo.recipe_of(name).network.__qualname__
+        return {**about, "model": name, "class": class_name, "network": network, "transform": settings["transform"]}
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{path}: not a description of a model; {error!r}") from error
+
+
+def _recipe(folder: Path, about: Mapping[str, Any], given: Recipe | None) -> Recipe:
+    """The recipe of a run: that of the zoo, unless one is given for a network of the same name."""
+    name, class_name = str(about.get("model")), str(about.get("class"))
+    if given is None:
+        if name in zoo.ZOO:
+            return zoo.ZOO[name]
+        raise ValueError(
+            f"{folder}: its network is {class_name}, which is not in the zoo; give its recipe, as in "
+            f"load_run(folder, recipe=Recipe({class_name.rpartition('.')[2]}, ...))"
+        )
+    if given.network.__qualname__.rpartition(".")[2] != class_name.rpartition(".")[2]:
+        raise ValueError(f"recipe: one of {given.network.__qualname__}, but the network of {folder} is {class_name}")
+    return given
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The values of a JSON file, or a ValueError that names it."""
+    _exists(path)
+    try:
+        values: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    return values
+
+
+def _read_weights(path: Path) -> tuple[dict[str, Tensor], int]:
+    _exists(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            epoch = int((file.metadata() or {}).get("epoch", -1))
+            return {name: file.get_tensor(name) for name in file.keys()}, epoch  # noqa: SIM118, it is no mapping
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _exists(path: Path) -> None:
+    if not path.is_file():
+        if (path.parent / "fold0").is_dir():
+            raise ValueError(f"{path.parent} holds a cross-validation; choose a fold, such as {path.parent / 'fold0'}")
+        what = "is not there" if path.parent.is_dir() else "is not there, nor is its folder"
+        raise ValueError(f"{path} {what}; a run folder has it once the first epoch is over")
+
+
+def load_history(path: Path) -> dict[str, Any]:
+    """What the checkpoint of a run says of its epochs.
+
+    Raises:
+        ValueError: It is damaged, or another program's.
+    """
+    checkpoint = read_values(path)
+    if not isinstance(checkpoint, dict) or RECORDER not in checkpoint.get("callbacks", ()):
+        raise ValueError(f"{path} {FOREIGN}")
+    history: dict[str, Any] = checkpoint["callbacks"][RECORDER]
+    return history
+
+
+def read_values(path: Path) -> Any:
+    """What torch has saved, as plain values.
+
+    Raises:
+        ValueError: It is damaged, or holds more than values.
+    """
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, ValueError, LookupError, TypeError, EOFError, UnpicklingError) as error:
+        if isinstance(error, UnpicklingError) and zipfile.is_zipfile(path):  # it is whole, and holds more than values
+            raise ValueError(f"{path} {FOREIGN}") from error
+        raise ValueError(f"{path} is damaged; train again in a new folder ({WEIGHTS} can still be used)") from error
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run: the epoch with the strictly best validation metric, and the test metrics of the same weights.
+
+    Two results are equal if the same numbers were computed, whenever that was and however long it took.
+
+    Attributes:
+        dataset: What was trained on.
+        metric: Which of the metrics judges.
+        best_epoch: From 0.
+        epochs: Epochs trained.
+        stopped: Why no more: ``"epochs"``, ``"early"``, or ``"diverged"`` if the loss was no longer a number.
+        validation: Metrics of that epoch; several targets' as ``metric/target``, too. None if undefined.
+        test: The same of the test graphs; empty if there were none.
+        seed: Of the run.
+        seconds: Spent on training and validation.
+        command: What was called.
+        versions: Of what decides the numbers.
+        commit: Of this code, if known.
+    """
+
+    dataset: str
+    metric: str
+    best_epoch: int
+    epochs: int
+    stopped: str
+    validation: Metrics
+    test: Metrics
+    seed: int
+    seconds: float = field(compare=False, default=0.0)
+    command: str = field(compare=False, default_factory=provenance.command)
+    versions: Mapping[str, str] = field(compare=False, default_factory=provenance.versions)
+    commit: str | None = field(compare=False, default_factory=provenance.commit)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """A cross-validation: mean and standard deviation over folds of the test metric, and the folds' own results.
+
+    A fold in which the metric is undefined is left out of the two.
+    """
+
+    dataset: str
+    metric: str
+    mean: float
+    std: float
+    folds: tuple[Result, ...]
+
+    @classmethod
+    def of(cls, folds: Iterable[Result]) -> "FoldResult":
+        """The summary of some folds, each of which counts the same."""
+        folds = tuple(folds)
+        metric = folds[0].metric
+        values = [value for fold in folds if (value := fold.test.get(metric)) is not None]
+        std = statistics.stdev(values) if len(values) > 1 else 0.0
+        return cls(folds[0].dataset, metric, statistics.fmean(values), std, folds)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            **{name: value for name, value in vars(self).items() if name != "folds"},
+            "folds": [fold.to_json() for fold in self.folds],
+        }
+
+
+def read_result(folder: str | Path) -> Result:
+    """The result of a run that has ended.
+
+    Raises:
+        ValueError: It is not there, or is damaged.
+    """
+    path = Path(folder, RESULT)
+    try:
+        return Result(**read_json(path))
+    except TypeError as error:
+        raise ValueError(f"{path}: not the result of a run; {error}") from error
+
+
+def plain(metrics: Mapping[str, float]) -> dict[str, float | None]:
+    """Metrics with None for what is not a number, which JSON does not know."""
+    return {name: value if math.isfinite(value) else None for name, value in metrics.items()}
