@@ -50,7 +50,9 @@ Kind = Annotated[
 Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.", callback=a_file)]
 
 Config = Annotated[Path | None, typer.Option(help="YAML file with settings.", callback=a_file)]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. model=gin or network.hidden=300; may be repeated.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value, e.g. model=gin or network.hidden=300; may be repeated.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=a_folder)]
 
 

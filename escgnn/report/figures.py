@@ -90,7 +90,7 @@ def hop_charts(section: Section) -> list[Markup]:
 
 def hops(record: Record) -> int | None:
     """The radius of the encoding that a run used."""
-    encoding = record.config.get("encoding")
+    encoding = record.config.get("transform", record.config.get("encoding"))  # records have had both names
     value = encoding.get("hops") if isinstance(encoding, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
