@@ -78,6 +78,13 @@ def test_the_table_allows_no_more_than_is_used():
     assert {unit: {*words.split()} - used[unit] for unit, words in ALLOWED.items()} == {unit: set() for unit in ALLOWED}
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "training").glob("*.py")), ids=lambda path: path.name)
+def test_training_names_no_model(path):
+    """Which network it trains it is told, by a recipe."""
+    contract = {"Network", "Term", "export_program", "size_of", "to_onnx"}
+    assert {name.split(".")[-1] for name in imported(path) if name.startswith("escgnn.models")} <= contract
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_stay_short_and_named_for_what_they_do(path):
     assert len(path.read_text().splitlines()) <= 400

@@ -49,7 +49,9 @@ Kind = Annotated[
 Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.", callback=file_path)]
 
 Config = Annotated[Path | None, typer.Option(help="YAML file with settings.", callback=file_path)]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="key=value, e.g. model.hidden=300; may be repeated.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value, e.g. model=gin or network.hidden=300; may be repeated.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=folder_path)]
 
 

@@ -60,7 +60,7 @@ def test_parts_beyond_the_paper_train(tmp_path, encoding):
     assert math.isfinite(silent_fit(bundle, config, tmp_path / "run").test["mae"])
     run = load_run(tmp_path / "run")
     assert read_config(tmp_path / "run/config.yaml") == config
-    assert run.transform.bins == StructuralEncoding(**config.transform).bins
+    assert run.transform.bins == StructuralEncoding(**encoding).bins
     assert predict(run, bundle.graphs).isfinite().all()
 
 
