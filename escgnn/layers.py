@@ -64,7 +64,10 @@ class StructuralEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         check_choice("scale", scale, SCALES)
-        self.num_bins, self.scale, self.dedup, self.prefix = num_bins, scale, dedup, prefix
+        self.num_bins = num_bins
+        self.scale = scale
+        self.dedup = dedup
+        self.prefix = prefix
         self.weight = nn.Parameter(torch.randn(num_bins, channels) / num_bins**0.5)
         self.register_buffer("mean", torch.zeros(num_bins))
         self.register_buffer("deviation", torch.ones(num_bins))
@@ -84,9 +87,10 @@ class StructuralEmbedding(nn.Module):
         """The embedding of rows given as tensors."""
         if not self.dedup or torch.compiler.is_compiling():
             return self._embed(length, bins, counts)
-        first, copy = self._distinct(length, bins, counts)
-        kept = first.repeat_interleave(length)
-        return self._embed(length[first], bins[kept], counts[kept]).index_select(0, copy)
+        first, copy = self._distinct(length, bins, counts)  # (R,), (R,)
+        kept = first.repeat_interleave(length)  # (nnz,)
+        distinct = self._embed(length[first], bins[kept], counts[kept])  # (distinct rows, channels)
+        return distinct.index_select(0, copy)  # (R, channels)
 
     def rows(self, data: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Lengths, bins and counts that a batch holds."""
@@ -104,16 +108,17 @@ class StructuralEmbedding(nn.Module):
 
     def _embed(self, length: Tensor, bins: Tensor, counts: Tensor) -> Tensor:
         with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
-            weight = self.weight / self.deviation.unsqueeze(1)
-            constant, values = -self.mean @ weight, counts.to(weight.dtype)
+            weight = self.weight / self.deviation.unsqueeze(1)  # (bins, channels)
+            constant = -self.mean @ weight  # (channels,)
+            values = counts.to(weight.dtype)  # (nnz,)
             if self.num_bins <= MATMUL_BINS:
-                row = torch.repeat_interleave(length.long(), output_size=bins.numel())
+                row = torch.repeat_interleave(length.long(), output_size=bins.numel())  # (nnz,)
                 dense = values.new_zeros(length.numel() * self.num_bins).scatter_(0, row * self.num_bins + bins, values)
-                rows = torch.addmm(constant, dense.view(-1, self.num_bins), weight)
+                rows = torch.addmm(constant, dense.view(-1, self.num_bins), weight)  # (R, channels)
             else:
-                start = (length.cumsum(0) - length).to(bins.dtype)
+                start = (length.cumsum(0) - length).to(bins.dtype)  # (R,)
                 rows = functional.embedding_bag(bins, weight, start, mode="sum", per_sample_weights=values) + constant
-        out: Tensor = self.mlp(rows)
+        out: Tensor = self.mlp(rows)  # (R, channels)
         return out
 
     def _distinct(self, length: Tensor, bins: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,13 +126,13 @@ class StructuralEmbedding(nn.Module):
 
         Rows of one hash are compared number by number; should two of them differ, every row stays.
         """
-        every = torch.arange(length.numel(), device=length.device)
+        every = torch.arange(length.numel(), device=length.device)  # (R,)
         end = length.cumsum(0)
         start = end - length
-        sums = functional.pad((self.salt[bins.long()] * counts).cumsum(0), (1, 0))
-        hashes, copy = torch.unique(sums[end] - sums[start], return_inverse=True)
-        model = every.new_empty(len(hashes)).scatter_(0, copy, every)[copy]  # a row of the same hash
-        shift = (start[model] - start).repeat_interleave(length)
+        sums = functional.pad((self.salt[bins.long()] * counts).cumsum(0), (1, 0))  # (nnz + 1,)
+        hashes, copy = torch.unique(sums[end] - sums[start], return_inverse=True)  # (hashes,), (R,)
+        model = every.new_empty(len(hashes)).scatter_(0, copy, every)[copy]  # (R,) a row of the same hash
+        shift = (start[model] - start).repeat_interleave(length)  # (nnz,) from an entry to the model's
         twin = torch.arange(bins.numel(), device=bins.device) + shift
         same = torch.equal(length[model], length)
         if not (same and torch.equal(bins[twin], bins) and torch.equal(counts[twin], counts)):
@@ -144,11 +149,13 @@ def fit_embeddings(embeddings: Sequence[StructuralEmbedding], batches: Iterable[
     for batch in batches:
         for i, embedding in enumerate(fitted):
             length, bins, counts = (tensor.cpu() for tensor in embedding.rows(batch))
-            values, size = counts.double(), embedding.num_bins
+            values = counts.double()
+            size = embedding.num_bins
             rows[i] += length.numel()
             sums[i] += torch.stack([torch.bincount(bins, values**power, minlength=size) for power in (1, 2)])
     for embedding, number, (total, squares) in zip(fitted, rows, sums, strict=True):
-        mean, square = total / max(number, 1), squares / max(number, 1)
+        mean = total / max(number, 1)  # (bins,)
+        square = squares / max(number, 1)
         variance = square - mean**2
         varies = variance > 1e-9 * square
         embedding.mean.copy_(mean)
@@ -188,13 +195,13 @@ class FeatureEncoder(nn.Module):
     def forward(self, x: Tensor | None, rows: int) -> Tensor:
         """Vectors of all rows; ``x`` has a row for each, or is None where there are no features."""
         if x is None:
-            return self.weight.expand(rows, -1)
-        x = x.unsqueeze(1) if x.dim() == 1 else x
+            return self.weight.expand(rows, -1)  # (rows, channels)
+        x = x.unsqueeze(1) if x.dim() == 1 else x  # (rows, columns)
         if self.bias is not None:
-            return torch.addmm(self.bias, x.to(self.weight.dtype), self.weight)
+            return torch.addmm(self.bias, x.to(self.weight.dtype), self.weight)  # (rows, channels)
         if not torch.compiler.is_compiling() and ((x < 0) | (x >= self.sizes)).any():
             raise ValueError(f"features: a category is negative or too large for columns of {self.sizes.tolist()}")
-        return functional.embedding_bag(x.long() + self.offset, self.weight, mode="sum")
+        return functional.embedding_bag(x.long() + self.offset, self.weight, mode="sum")  # (rows, channels)
 
 
 class PositionalEncoder(nn.Module):
@@ -206,15 +213,16 @@ class PositionalEncoder(nn.Module):
     def __init__(self, kind: str, size: int, channels: int) -> None:
         super().__init__()
         check_choice("kind", kind, POSITIONAL)
-        self.kind, self.reads = kind, POSITIONAL[kind]
+        self.kind = kind
+        self.reads = POSITIONAL[kind]
         self.linear = nn.Linear(size, channels)
 
     def forward(self, encoding: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
         """Vectors of all nodes."""
         if self.kind == "laplacian" and self.training:
-            signs = torch.randint(0, 2, (num_graphs, encoding.size(1)), device=encoding.device) * 2 - 1
-            encoding = encoding * signs[batch]
-        out: Tensor = self.linear(encoding)
+            signs = torch.randint(0, 2, (num_graphs, encoding.size(1)), device=encoding.device) * 2 - 1  # (G, size)
+            encoding = encoding * signs[batch]  # (N, size)
+        out: Tensor = self.linear(encoding)  # (N, channels)
         return out
 
 
@@ -249,7 +257,8 @@ class VirtualNode(nn.Module):
 
     def forward(self, virtual: Tensor, h: Tensor, batch: Tensor) -> Tensor:
         """New vectors of the virtual nodes, one for each graph."""
-        out: Tensor = virtual + self.mlp(virtual.index_add(0, batch, h.to(virtual.dtype)))
+        heard = virtual.index_add(0, batch, h.to(virtual.dtype))  # (G, channels)
+        out: Tensor = virtual + self.mlp(heard)  # (G, channels)
         return out
 
 

@@ -30,7 +30,8 @@ class Shuffle(RandomSampler):
 
     def __init__(self, graphs: Sized, seed: int) -> None:
         super().__init__(graphs)
-        self.seed, self.epoch = seed, 0
+        self.seed = seed
+        self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch the next iteration is."""
@@ -85,7 +86,10 @@ class Loader(DataLoader[Any]):
             raise ValueError("shuffle: a sampler has an order of its own")
         if seed < 0:
             raise ValueError(f"seed: {seed}; expected an integer >= 0")
-        self.transform, self.workers, self.seed, self.prefetch = transform, workers, seed, prefetch
+        self.transform = transform
+        self.workers = workers
+        self.seed = seed
+        self.prefetch = prefetch
         if sampler is None and batch_sampler is None:  # kinds of sampler that Lightning knows how to distribute
             sampler = Shuffle(dataset, seed) if shuffle and len(dataset) else SequentialSampler(dataset)
         batching: dict[str, Any] = {"batch_size": batch_size, "sampler": sampler, "drop_last": drop_last}

@@ -45,10 +45,11 @@ class GINE(nn.Module):
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None) -> Tensor:
         """New vectors of all nodes."""
-        messages = h.index_select(0, edge_index[0])
+        messages = h.index_select(0, edge_index[0])  # (E, channels)
         if edge is not None:
             messages = messages.add_(edge)  # in place, as these are the largest tensors
-        out: Tensor = self.mlp(h.index_add(0, edge_index[1], messages.relu_()))
+        received = h.index_add(0, edge_index[1], messages.relu_())  # (N, channels), with the node itself
+        out: Tensor = self.mlp(received)  # (N, channels)
         return out
 
 
@@ -68,11 +69,12 @@ class FullMessage(nn.Module):
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None) -> Tensor:
         """New vectors of all nodes."""
-        messages = self.sender(h).index_select(0, edge_index[0]).add_(self.receiver(h).index_select(0, edge_index[1]))
+        sent = self.sender(h).index_select(0, edge_index[0])  # (E, channels)
+        messages = sent.add_(self.receiver(h).index_select(0, edge_index[1]))
         if self.edge is not None:
             messages = messages.add_(self.edge(edge))
-        received = messages.new_zeros(h.shape).index_add(0, edge_index[1], messages.relu_())
-        out: Tensor = self.update(torch.cat([h, received], 1))
+        received = messages.new_zeros(h.shape).index_add(0, edge_index[1], messages.relu_())  # (N, channels)
+        out: Tensor = self.update(torch.cat([h, received], 1))  # (N, channels)
         return out
 
 
@@ -81,12 +83,15 @@ class LocalLayer(nn.Module):
 
     def __init__(self, conv: Any, shape: Shape) -> None:
         super().__init__()
-        self.conv, self.norm = conv, NORMS[shape.norm](shape.channels)
-        self.dropout, self.residual = shape.dropout, shape.residual
+        self.conv = conv
+        self.norm = NORMS[shape.norm](shape.channels)
+        self.dropout = shape.dropout
+        self.residual = shape.residual
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor) -> Tensor:
         """New vectors of all nodes."""
-        out: Tensor = functional.dropout(self.norm(self.conv(h, edge_index, edge)).relu(), self.dropout, self.training)
+        out: Tensor = self.norm(self.conv(h, edge_index, edge)).relu()  # (N, channels)
+        out = functional.dropout(out, self.dropout, self.training)
         return h + out if self.residual else out
 
 
@@ -122,7 +127,8 @@ def _mpnn(shape: Shape) -> nn.Module:
 
 def _pna(shape: Shape) -> nn.Module:
     """Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020."""
-    aggregators, scalers = ["sum", "mean", "min", "max", "std"], ["identity", "amplification", "attenuation"]
+    aggregators = ["sum", "mean", "min", "max", "std"]
+    scalers = ["identity", "amplification", "attenuation"]
     degrees = torch.tensor(shape.degrees or MOLECULE_DEGREES)
     conv = PNAConv(shape.channels, shape.channels, aggregators, scalers, degrees, shape.edge_channels)
     return LocalLayer(conv, shape)

@@ -37,7 +37,9 @@ class CountSkip(nn.Module):
 
     def __init__(self, num_bins: int, out_channels: int, level: str) -> None:
         super().__init__()
-        self.num_bins, self.out_channels, self.level = num_bins, out_channels, level
+        self.num_bins = num_bins
+        self.out_channels = out_channels
+        self.level = level
         self.register_buffer("weight", torch.zeros(num_bins, 2 * out_channels, dtype=torch.float64))
         self.register_buffer("bias", torch.zeros(out_channels, dtype=torch.float64))
         self.register_buffer("scale", torch.ones(out_channels, dtype=torch.float64))
@@ -52,14 +54,18 @@ class CountSkip(nn.Module):
 
     def linear(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """The linear path alone, in double precision."""
-        edge_index, batch = tensors["edge_index"], tensors["batch"]
+        edge_index = tensors["edge_index"]
+        batch = tensors["batch"]
         length, bins, counts = (tensors[f"esc_{part}"] for part in ("len", "bin", "count"))
-        start = (length.cumsum(0) - length).to(bins.dtype)
-        weights = counts.to(self.weight.dtype)
-        rows = functional.embedding_bag(bins, self.weight, start, mode="sum", per_sample_weights=weights)
-        summed = rows.new_zeros(batch.numel(), rows.size(1)).index_add(0, edge_index[1], rows)
-        near, far = summed[:, : self.out_channels], summed[:, self.out_channels :]
-        nodes = near.index_add(0, edge_index[1], far.index_select(0, edge_index[0]))
+        start = (length.cumsum(0) - length).to(bins.dtype)  # (E,)
+        weights = counts.to(self.weight.dtype)  # (nnz,)
+        rows = functional.embedding_bag(
+            bins, self.weight, start, mode="sum", per_sample_weights=weights
+        )  # (E, 2 targets)
+        summed = rows.new_zeros(batch.numel(), rows.size(1)).index_add(0, edge_index[1], rows)  # (N, 2 targets)
+        near = summed[:, : self.out_channels]  # (N, targets), S W_1
+        far = summed[:, self.out_channels :]  # (N, targets), S W_2
+        nodes = near.index_add(0, edge_index[1], far.index_select(0, edge_index[0]))  # (N, targets)
         if self.level == "graph":
             nodes = nodes.new_zeros(tensors["ptr"].numel() - 1, self.out_channels).index_add(0, batch, nodes)
         out: Tensor = nodes + self.bias
@@ -67,13 +73,14 @@ class CountSkip(nn.Module):
 
     def features(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """What the linear path is linear in: S and A S of every node, or their sums over every graph."""
-        edge_index, batch = tensors["edge_index"], tensors["batch"]
+        edge_index = tensors["edge_index"]
+        batch = tensors["batch"]
         length, bins, counts = (tensors[f"esc_{part}"] for part in ("len", "bin", "count"))
-        node = edge_index[1].repeat_interleave(length)
+        node = edge_index[1].repeat_interleave(length)  # (nnz,)
         summed = torch.zeros(batch.numel() * self.num_bins, dtype=torch.float64)
         summed = summed.index_add(0, node * self.num_bins + bins, counts.double()).view(-1, self.num_bins)
         further = torch.zeros_like(summed).index_add(0, edge_index[1], summed.index_select(0, edge_index[0]))
-        found = torch.cat([summed, further], 1)
+        found = torch.cat([summed, further], 1)  # (N, 2 bins)
         if self.level == "graph":
             found = found.new_zeros(tensors["ptr"].numel() - 1, found.size(1)).index_add(0, batch, found)
         return found
@@ -99,7 +106,9 @@ class CountSkip(nn.Module):
         for features, y in self._pairs(training):
             moments.add(features, y)
         weight, bias = moments.solve(ranks)
-        total, worst, rows = torch.zeros_like(bias), torch.zeros_like(bias), 0
+        total = torch.zeros_like(bias)
+        worst = torch.zeros_like(bias)
+        rows = 0
         for features, y in self._pairs(validation):
             errors = (features @ weight + bias - y).abs()
             total += errors.sum(0)
@@ -134,8 +143,9 @@ class CountSkip(nn.Module):
 
     def unseen(self, tensors: Mapping[str, Tensor]) -> int:
         """Number of graphs with bins, of a rank that formulas use, which no training graph had: nothing says what they weigh."""
-        length, bins = tensors["esc_len"], tensors["esc_bin"]
-        strange = self.blind[bins]
+        length = tensors["esc_len"]
+        bins = tensors["esc_bin"]
+        strange = self.blind[bins]  # (nnz,)
         edges = torch.repeat_interleave(length.long(), output_size=bins.numel())[strange]
         graphs = tensors["batch"][tensors["edge_index"][1, edges]]
         return int(torch.unique(graphs).numel())

@@ -16,7 +16,8 @@ class Moments:
     """Sums over rows of products of features and targets: all that least squares needs."""
 
     def __init__(self, features: int, targets: int) -> None:
-        self.rows, self.features = 0, features
+        self.rows = 0
+        self.features = features
         self.sums = torch.zeros(features + targets, dtype=torch.float64)
         self.products = torch.zeros(features + targets, features + targets, dtype=torch.float64)
 
@@ -78,7 +79,8 @@ def _few(square: Tensor, cross: Tensor, variance: float) -> Tensor | None:
     Pati et al., Orthogonal Matching Pursuit, 1993.
     """
     chosen: list[int] = []
-    weights, left = cross.new_zeros(0), variance
+    weights = cross.new_zeros(0)
+    left = variance
     while left > EXACT**2 * variance and len(chosen) < MOST_FEATURES:
         unexplained = (cross - square[:, chosen] @ weights).abs()
         unexplained[chosen] = 0

@@ -20,7 +20,8 @@ class WithStructure(nn.Module):
             raise ValueError(
                 f"model: {type(model).__name__} makes no use of edge_attr, which is to carry the structure"
             )
-        self.model, self.edge_dim = model, edge_dim
+        self.model = model
+        self.edge_dim = edge_dim
         self.structure = StructuralEmbedding(num_bins, channels)
         self.arguments = frozenset(parameters)
 
@@ -30,9 +31,10 @@ class WithStructure(nn.Module):
 
     def forward(self, data: Any) -> Tensor:
         """What the model gives for a batch: each of its arguments is the attribute of that name."""
-        edge_attr = self.structure(data)
+        edge_attr = self.structure(data)  # (E, channels)
         if self.edge_dim is not None:
-            edge_attr = torch.cat([data.edge_attr.view(len(edge_attr), self.edge_dim), edge_attr], 1)
+            features = data.edge_attr.view(len(edge_attr), self.edge_dim)  # (E, edge_dim)
+            edge_attr = torch.cat([features, edge_attr], 1)  # (E, edge_dim + channels)
         arguments = {name: data[name] for name in self.arguments & {*data.keys()}}
         out: Tensor = self.model(**{**arguments, "edge_attr": edge_attr})
         return out

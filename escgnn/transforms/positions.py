@@ -43,7 +43,9 @@ class Positions:
     def __init__(self, positional: Positional | None = None) -> None:
         if positional is not None and positional["kind"] not in NAMES:
             raise ValueError(f"positional: {positional['kind']!r}; expected one of {', '.join(NAMES)}")
-        self.positional: Mapping[str, Any] | None = None if positional is None else {"size": 8, **positional}
+        self.positional: Mapping[str, Any] | None = None
+        if positional is not None:
+            self.positional = {**positional, "size": positional.get("size", 8)}
 
     @property
     def adds(self) -> frozenset[str]:

@@ -186,7 +186,7 @@ def test_exact_targets_stay_exact_through_training(trained):
 
 
 def test_the_theorem_is_found_in_the_data(trained):
-    """SPEC section 2: triangles and 4-cliques at a node are a half and a third of a bin summed over its edges."""
+    """`escgnn.theorems`: triangles and 4-cliques at a node are a half and a third of a bin summed over its edges."""
     found = formulas(load_run(trained[1]))
     for target, factor, name in (("3-cycle", 1 / 2, ("joint", 1, 1)), ("4-clique", 1 / 3, ("edge", 1, 1, 1, 1))):
         assert found[target].pop(()) == pytest.approx(0, abs=1e-4)
