@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ ZINC_ATOMS = (
     *("C", "O", "N", "F", "C H1", "S", "Cl", "O -", "N H1 +", "Br", "N H3 +", "N H2 +", "N +", "N -", "S -", "I", "P"),
     *("O H1 +", "N H1 -", "O +", "S +", "P H1", "P H2", "C H2 -", "P +", "S H1 +", "C H1 -", "P H1 +"),
 )
+ZINC_BOND = {kind: number for number, kind in enumerate(BOND_TYPE[:3], 1)}
 ZINC_ATOM = {key: number for number, key in enumerate(ZINC_ATOMS)}
 
 
@@ -102,37 +102,32 @@ def parse_molecules(texts: Sequence[str], features: FeatureSet, *, scaffolds: bo
     if features not in FEATURES:
         raise ValueError(f"features: {features!r}; expected one of {', '.join(map(repr, FEATURES))}")
     chemistry()  # complains if RDKit is not there, whatever the texts
+    columns = _OgbColumns() if features == "ogb" else _ZincColumns()
     good = []
     sizes = []
-    ends: list[tuple[int, int]] = []
-    atom_rows: list[tuple[int, ...]] = []
-    bond_rows: list[tuple[int, ...]] = []
     found_scaffolds = []
     reasons = {}
     for number, text in enumerate(texts):
         try:
             molecule = parse(text)
             scaffold = scaffold_of(molecule) if scaffolds else ""
-            atoms, its_bonds, its_ends = _ogb_rows(molecule) if features == "ogb" else _zinc_rows(molecule)
+            size = columns.add(molecule)
         except ValueError as error:
             reasons[number] = str(error)
             continue
         good.append(number)
-        sizes.append((len(atoms), len(its_bonds)))
-        ends += its_ends
-        atom_rows += atoms
-        bond_rows += its_bonds
+        sizes.append(size)
         found_scaffolds.append(scaffold)
     num_nodes, num_edges = np.array(sizes, np.int64).reshape(-1, 2).T
-    widths = {name: len(feature.sizes) for name, feature in FEATURES[features].items()}
+    found = columns.arrays()
     return Parsed(
         good=np.array(good, np.int64),
         num_nodes=num_nodes,
         num_edges=num_edges,
-        edges=np.array(ends, np.int64).reshape(-1, 2),
+        edges=found.edges,
         reasons=reasons,
-        node={"x": np.array(atom_rows, np.int64).reshape(-1, widths["x"])},
-        edge={"edge_attr": np.array(bond_rows, np.int64).reshape(-1, widths["edge_attr"])},
+        node={"x": found.x},
+        edge={"edge_attr": found.edge_attr},
         scaffolds=found_scaffolds if scaffolds else (),
     )
 
@@ -145,64 +140,98 @@ def scaffold_of(molecule: Any) -> str:
     return scaffold
 
 
-AtomRows = list[tuple[int, ...]]
-BondRows = list[tuple[int, ...]]
-Ends = list[tuple[int, int]]
+class _OgbColumns:
+    """OGB's features of many molecules, a list of RDKit's values for each column until `arrays` looks all of them up at once."""
+
+    def __init__(self) -> None:
+        Chem, _ = chemistry()
+        atom = Chem.Atom
+        bond = Chem.Bond
+        # of each column: who reads it, the place of each value that OGB knows, and the one that all others share
+        self._atom_columns = [
+            (atom.GetAtomicNum, {number: number - 1 for number in range(1, 119)}, 118),
+            (atom.GetChiralTag, _places(Chem.ChiralType, CHIRALITY), 4),
+            (atom.GetTotalDegree, {number: number for number in range(11)}, 11),
+            (atom.GetFormalCharge, {charge: charge + 5 for charge in range(-5, 6)}, 11),
+            (atom.GetTotalNumHs, {number: number for number in range(9)}, 9),
+            (atom.GetNumRadicalElectrons, {number: number for number in range(5)}, 5),
+            (atom.GetHybridization, _places(Chem.HybridizationType, HYBRIDIZATION), 5),
+            (atom.GetIsAromatic, {0: 0, 1: 1}, 1),
+            (atom.IsInRing, {0: 0, 1: 1}, 1),
+        ]
+        self._bond_columns = [
+            (bond.GetBondType, _places(Chem.BondType, BOND_TYPE), 4),
+            (bond.GetStereo, _places(Chem.BondStereo, STEREO), 5),
+            (bond.GetIsConjugated, {0: 0, 1: 1}, 1),
+        ]
+        self._ends = (bond.GetBeginAtomIdx, bond.GetEndAtomIdx)
+        self._x: list[list[int]] = [[] for _ in self._atom_columns]
+        self._edge_attr: list[list[int]] = [[] for _ in self._bond_columns]
+        self._edges: list[list[int]] = [[], []]
+
+    def add(self, molecule: Any) -> tuple[int, int]:
+        """Append a molecule; its numbers of atoms and bonds."""
+        atoms = [*molecule.GetAtoms()]
+        its_bonds = [*molecule.GetBonds()]
+        for values, (read, _, _) in zip(self._x, self._atom_columns, strict=True):
+            values.extend(map(read, atoms))
+        for values, (read, _, _) in zip(self._edge_attr, self._bond_columns, strict=True):
+            values.extend(map(read, its_bonds))
+        for values, read in zip(self._edges, self._ends, strict=True):
+            values.extend(map(read, its_bonds))
+        return len(atoms), len(its_bonds)
+
+    def arrays(self) -> MoleculeArrays:
+        """All atoms and bonds."""
+        return MoleculeArrays(
+            _looked_up(self._x, self._atom_columns),
+            np.array(self._edges, np.int64).T,
+            _looked_up(self._edge_attr, self._bond_columns),
+        )
 
 
-def _ogb_rows(molecule: Any) -> tuple[AtomRows, BondRows, Ends]:
-    """Features of atoms and of bonds as OGB has them, and the bonds."""
-    places = _ogb_places()
-    atoms = [_ogb_atom(atom, places) for atom in molecule.GetAtoms()]
-    return atoms, [_ogb_bond(bond, places) for bond in molecule.GetBonds()], bonds(molecule)
+def _places(kinds: Any, names: Sequence[str]) -> dict[int, int]:
+    """Where each of RDKit's values stands among these names."""
+    return {int(getattr(kinds, name)): place for place, name in enumerate(names)}
 
 
-@cache
-def _ogb_places() -> dict[str, dict[Any, int]]:
-    """Where each of RDKit's values stands among those that OGB knows."""
-    Chem, _ = chemistry()
-    return {
-        "chirality": {getattr(Chem.ChiralType, name): place for place, name in enumerate(CHIRALITY)},
-        "hybridization": {getattr(Chem.HybridizationType, name): place for place, name in enumerate(HYBRIDIZATION)},
-        "bond": {getattr(Chem.BondType, name): place for place, name in enumerate(BOND_TYPE)},
-        "stereo": {getattr(Chem.BondStereo, name): place for place, name in enumerate(STEREO)},
-    }
+def _looked_up(columns: list[list[int]], meanings: list[tuple[Any, dict[int, int], int]]) -> NDArray[np.int64]:
+    """The place of every value, ``(rows, columns)``."""
+    found = np.empty((len(columns[0]), len(columns)), np.int64)
+    for number, (values, (_, places, other)) in enumerate(zip(columns, meanings, strict=True)):
+        different, which = np.unique(np.array(values, np.int64), return_inverse=True)
+        found[:, number] = np.array([places.get(value, other) for value in different.tolist()], np.int64)[which]
+    return found
 
 
-def _ogb_atom(atom: Any, places: dict[str, dict[Any, int]]) -> tuple[int, ...]:
-    element = atom.GetAtomicNum()
-    charge = atom.GetFormalCharge()
-    return (
-        element - 1 if 1 <= element <= 118 else 118,
-        places["chirality"].get(atom.GetChiralTag(), 4),
-        min(atom.GetTotalDegree(), 11),
-        charge + 5 if -5 <= charge <= 5 else 11,
-        min(atom.GetTotalNumHs(), 9),
-        min(atom.GetNumRadicalElectrons(), 5),
-        places["hybridization"].get(atom.GetHybridization(), 5),
-        int(atom.GetIsAromatic()),
-        int(atom.IsInRing()),
-    )
+class _ZincColumns:
+    """ZINC's types of atoms and bonds of many molecules: of a Kekule form, in the order of its SMILES."""
 
+    def __init__(self) -> None:
+        self._x: list[int] = []
+        self._edge_attr: list[int] = []
+        self._edges: list[tuple[int, int]] = []
 
-def _ogb_bond(bond: Any, places: dict[str, dict[Any, int]]) -> tuple[int, ...]:
-    return (
-        places["bond"].get(bond.GetBondType(), 4),
-        places["stereo"].get(bond.GetStereo(), 5),
-        int(bond.GetIsConjugated()),
-    )
+    def add(self, molecule: Any) -> tuple[int, int]:
+        """Append a molecule, if ZINC has all its atoms; its numbers of atoms and bonds."""
+        Chem, rdBase = chemistry()
+        with rdBase.BlockLogs():
+            _kekulize(Chem, molecule)
+            plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
+        atoms = [_zinc_atom(atom) for atom in plain.GetAtoms()]
+        kinds = [str(bond.GetBondType()) for bond in plain.GetBonds()]
+        self._x += atoms
+        self._edge_attr += [ZINC_BOND.get(kind, 0) for kind in kinds]
+        self._edges += bonds(plain)
+        return len(atoms), len(kinds)
 
-
-def _zinc_rows(molecule: Any) -> tuple[AtomRows, BondRows, Ends]:
-    """Types of atoms and of bonds as ZINC has them, and the bonds: of a Kekule form, in the order of its SMILES."""
-    Chem, rdBase = chemistry()
-    with rdBase.BlockLogs():
-        _kekulize(Chem, molecule)
-        plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
-    atoms = [_zinc_atom(atom) for atom in plain.GetAtoms()]
-    kinds = ("NONE", *BOND_TYPE[:3])
-    types = [str(bond.GetBondType()) for bond in plain.GetBonds()]
-    return atoms, [(kinds.index(kind) if kind in kinds else 0,) for kind in types], bonds(plain)
+    def arrays(self) -> MoleculeArrays:
+        """All atoms and bonds."""
+        return MoleculeArrays(
+            np.array(self._x, np.int64)[:, None],
+            np.array(self._edges, np.int64).reshape(-1, 2),
+            np.array(self._edge_attr, np.int64)[:, None],
+        )
 
 
 def _kekulize(Chem: Any, molecule: Any) -> None:
@@ -212,7 +241,7 @@ def _kekulize(Chem: Any, molecule: Any) -> None:
         Chem.Kekulize(molecule, clearAromaticFlags=True)
 
 
-def _zinc_atom(atom: Any) -> tuple[int, ...]:
+def _zinc_atom(atom: Any) -> int:
     charge = atom.GetFormalCharge()
     hydrogens = atom.GetNumExplicitHs()
     words = [atom.GetSymbol()]
@@ -222,4 +251,4 @@ def _zinc_atom(atom: Any) -> tuple[int, ...]:
     key = " ".join(words)
     if key not in ZINC_ATOM:
         raise ValueError(f"ZINC has no atom type for {key!r}")
-    return (ZINC_ATOM[key],)
+    return ZINC_ATOM[key]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ class TableOptions:
 
     targets: Sequence[str]
     smiles: str | None = None
-    labels: str | None = None
+    labels: str | PathLike[str] | None = None
     split: str = "random"
     features: FeatureSet = "ogb"
     kind: Kind | None = None
@@ -67,6 +68,8 @@ class TableOptions:
     fractions: tuple[float, float, float] = FRACTIONS
 
     def __post_init__(self) -> None:
+        if self.labels is not None:
+            object.__setattr__(self, "labels", str(self.labels))  # a path would do as well, but is no plain value
         if isinstance(self.targets, str) or not self.targets:
             raise ValueError(f"targets: {self.targets!r}; expected a list of columns")
         name, times = Counter(self.targets).most_common(1)[0]

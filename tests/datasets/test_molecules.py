@@ -1,5 +1,6 @@
 import csv
 import gzip
+from itertools import chain
 
 import networkx
 import numpy as np
@@ -9,9 +10,18 @@ from networkx.algorithms.isomorphism import categorical_node_match
 
 from escgnn import datasets
 from escgnn.datasets import zinc
-from escgnn.datasets.molecules import OGB_FEATURES, ZINC_FEATURES
+from escgnn.datasets.molecules import (
+    BOND_TYPE,
+    CHIRALITY,
+    HYBRIDIZATION,
+    OGB_FEATURES,
+    STEREO,
+    ZINC_FEATURES,
+    _OgbColumns,
+)
 from escgnn.datasets.splits import scaffold_split
 from escgnn.graphs import as_graph
+from escgnn.readers import parse
 
 MOLHIV_UNREADABLE = {137, 987, 12882, 18293, 30784, 30785, 35728}  # PROVENANCE: they break the rules of valence
 
@@ -72,6 +82,64 @@ def test_one_molecule():
     assert datasets.smiles_to_graph("[NH3+]C[C@H](O)F", "zinc").x[:, 0].tolist() == [10, 0, 4, 1, 3]
     assert datasets.smiles_to_graph("C").edges.shape == (0, 2)
     assert datasets.smiles_to_graph("*C").x[0, 0] == 118  # no element: other
+
+
+def naive_ogb(molecule):
+    """OGB's features as its ``smiles2graph`` reads them, an atom and a bond at a time."""
+
+    def place(value, choices, other):
+        return choices.index(value) if value in choices else other
+
+    atoms = [
+        [
+            place(atom.GetAtomicNum(), [*range(1, 119)], 118),
+            place(str(atom.GetChiralTag()), CHIRALITY, 4),
+            place(atom.GetTotalDegree(), [*range(11)], 11),
+            place(atom.GetFormalCharge(), [*range(-5, 6)], 11),
+            place(atom.GetTotalNumHs(), [*range(9)], 9),
+            place(atom.GetNumRadicalElectrons(), [*range(5)], 5),
+            place(str(atom.GetHybridization()), HYBRIDIZATION, 5),
+            int(atom.GetIsAromatic()),
+            int(atom.IsInRing()),
+        ]
+        for atom in molecule.GetAtoms()
+    ]
+    bonds = [
+        [
+            place(str(bond.GetBondType()), BOND_TYPE, 4),
+            place(str(bond.GetStereo()), STEREO, 5),
+            int(bond.GetIsConjugated()),
+        ]
+        for bond in molecule.GetBonds()
+    ]
+    return atoms, bonds
+
+
+def test_features_of_odd_molecules():
+    """Values that OGB does not know share a place of their own; of stereo it is the last one."""
+    from rdkit.Chem import BondStereo
+
+    texts = [
+        "*C",
+        "[Fe+6]",
+        "[U-7]",
+        "[Og]",
+        "N->[Fe]",
+        "[SiH6-2]",
+        "F/C=C\\F",
+        "F[C@H](Cl)Br",
+        "[2H]c1ccccc1",
+        "[C]",
+        "CC",
+    ]
+    molecules = [parse(text) for text in texts]
+    next(molecules[-1].GetBonds()).SetStereo(BondStereo.STEREOATROPCW)
+    columns = _OgbColumns()
+    sizes = [columns.add(molecule) for molecule in molecules]
+    x, edges, edge_attr = columns.arrays()
+    atoms, bonds = ([*chain(*rows)] for rows in zip(*map(naive_ogb, molecules), strict=True))
+    assert x.tolist() == atoms and edge_attr.tolist() == bonds and len(edges) == len(bonds)
+    assert sizes == [(len(rows), len(others)) for rows, others in map(naive_ogb, molecules)]
 
 
 def test_bad_molecules_are_rows_of_a_report(capfd):

@@ -369,5 +369,5 @@ def test_a_cache_of_earlier_versions_is_still_good(table, tmp_path, monkeypatch)
 def test_lines_of_graph6_that_cannot_be_used_are_named(tmp_path):
     (tmp_path / "graphs.g6").write_text("not a graph\n\nBw\nCl\n")
     (tmp_path / "labels.csv").write_text("graph,y\n1,1\n")
-    bundle = datasets.load(tmp_path / "graphs.g6", targets=["y"], labels=str(tmp_path / "labels.csv"))
+    bundle = datasets.load(tmp_path / "graphs.g6", targets=["y"], labels=tmp_path / "labels.csv")  # a path, not a text
     assert [row.line for row in bundle.rejected] == [1, 4]
