@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.kernels import kernel
+from escgnn.kernels import inlined, kernel
 from escgnn.kernels.graphs import Csr
 from escgnn.kernels.rooted import Walk
 
@@ -20,14 +20,14 @@ class Motifs(NamedTuple):
     path: NDArray[np.int32]  # (L^4,)
 
 
-@kernel
+@inlined
 def mark_kept(csr: Csr, code: NDArray[np.int32], x: int, ball: NDArray[np.uint8], mark: NDArray[np.int32]) -> None:
     """Set the marks of the neighbours of x: 1 where the subgraph keeps the edge to them."""
     for k in range(csr.indptr[x], csr.indptr[x + 1]):
         mark[csr.indices[k]] = (ball[code[x]] & ball[code[csr.indices[k]]]) != 0
 
 
-@kernel
+@inlined
 def unmark(csr: Csr, x: int, mark: NDArray[np.int32]) -> None:
     """Take the marks of the neighbours of x away."""
     for k in range(csr.indptr[x], csr.indptr[x + 1]):
