@@ -101,10 +101,12 @@ def chart(
     series = [_finite(one, log) for one in series]
     points = [point for one in series for point in one.points]
     width, height = size
-    x = Axis.of([v for p in points for v in p] if square else [p[0] for p in points], whole=whole)
-    y = x if square else Axis.of([p[1] for p in points], log=log)
     if square:
+        x = y = Axis.of([value for point in points for value in point], whole=whole)
         series = [Series([(x.low, x.low), (x.high, x.high)], "rule"), *series]
+    else:
+        x = Axis.of([value for value, _ in points], whole=whole)
+        y = Axis.of([value for _, value in points], log=log)
     tick_width = max((len(_tick(t)) for t in y.ticks), default=1) * 6.2
     label_width = max((len(one.label) for one in series if one.points), default=0) * 6.2
     left = tick_width + 9
@@ -211,19 +213,15 @@ def learning_curves(experiment: str, records: Iterable[Record], rows: Iterable[s
     """
     order = [*rows]
     groups: dict[str, dict[str, list[Record]]] = {}
-    for run in records:
-        if run.experiment == experiment and run.error is None and len(run.curve) > 1:
-            label = min(run.values, key=lambda label: ":" not in label, default=experiment)  # the paper's own first
-            groups.setdefault(label, {}).setdefault(run.row, []).append(run)
+    for record in records:
+        if record.experiment == experiment and record.error is None and len(record.curve) > 1:
+            label = min(record.values, key=lambda label: ":" not in label, default=experiment)  # the paper's own first
+            groups.setdefault(label, {}).setdefault(record.row, []).append(record)
     charts = []
     for label, found in groups.items():
-        best = {row: _most_telling(found[row]) for row in sorted(found, key=lambda r: _place(order, r))}
-        if all(len({run.variant for run in runs}) == 1 for runs in best.values()):
-            panels = {"all rows": best} if len(best) > 1 else dict.fromkeys(best, best)
-        else:
-            panels = {row: _by_variant(row, runs) for row, runs in best.items()}
-        for title, lines in panels.items():
-            budgets = dict.fromkeys(run.budget for runs in lines.values() for run in runs)
+        best = {row: _most_telling(found[row]) for row in sorted(found, key=lambda row: _place(order, row))}
+        for title, lines in _panels(best).items():
+            budgets = dict.fromkeys(record.budget for group in lines.values() for record in group)
             names = list(lines)
             for start in range(0, len(names), COLOURS):  # each line of a chart has a colour of its own
                 shown = {name: lines[name] for name in names[start : start + COLOURS]}
@@ -231,18 +229,25 @@ def learning_curves(experiment: str, records: Iterable[Record], rows: Iterable[s
     return charts
 
 
+def _panels(best: dict[str, list[Record]]) -> dict[str, dict[str, list[Record]]]:
+    """By the title of its chart, the lines in it: one for all rows, if none has variants, or one for each row."""
+    has_variants = any(len({record.variant for record in group}) > 1 for group in best.values())
+    if has_variants:
+        return {row: _by_variant(row, group) for row, group in best.items()}
+    return {"all rows": best} if len(best) > 1 else dict.fromkeys(best, best)
+
+
 def scatters(section: Section) -> dict[str, list[Markup]]:
     """By row, a chart for each column: predictions of the chosen runs against the truth, on test data."""
     charts: dict[str, list[Markup]] = {}
     for row in section.table.rows:
         for entry in section.row(row):
-            points = [(float(x), float(y)) for run in entry.runs for x, y in run.scatter.get(entry.column, ())]
+            pairs = [pair for record in entry.chosen for pair in record.scatter.get(entry.column, ())]
+            points = _thinned([(float(true), float(predicted)) for true, predicted in pairs], SCATTER_POINTS)
             if points:
-                points = _thinned(points, SCATTER_POINTS)
-                colour = section.table.rows.index(row)
                 drawn = chart(
                     entry.column,
-                    [Series(points, "dots", colour=colour)],
+                    [Series(points, "dots", colour=section.table.rows.index(row))],
                     x_label="true",
                     y_label="predicted",
                     square=True,
@@ -258,22 +263,33 @@ def hop_charts(section: Section) -> list[Markup]:
         return []
     charts = []
     for column in section.table.columns:
+        entries = [section.entries[row, column] for row in section.table.rows]
+        compared = [entry for entry in entries if len(hops_of(entry)) > 1]
         series = []
         rings = []
-        entries = [entry for row in section.table.rows if len(hops_of(entry := section.entries[row, column])) > 1]
-        for entry in entries:
+        for entry in compared:
             colour = section.table.rows.index(entry.row)
-            name = entry.row if len(entries) > 1 else ""
-            by_hops = {h: choose(entry.table, entry.row, column, runs) for h, runs in hops_of(entry).items()}
-            points = [(float(h), one.mean) for h, one in by_hops.items() if one.mean is not None]
-            chosen = {hops(run) for run in entry.runs}
+            name = entry.row if len(compared) > 1 else ""
+            points = _errors_by_hops(entry)
+            chosen = {hops(record) for record in entry.chosen}
             series.append(Series(points, "marks", name, colour))
-            rings.append(Series([point for point in points if int(point[0]) in chosen], "rings", colour=colour))
-            if len(entries) == 1 and entry.paper is not None:
-                series.append(Series([(points[0][0], entry.paper), (points[-1][0], entry.paper)], "rule", "paper"))
+            rings.append(Series([(h, error) for h, error in points if h in chosen], "rings", colour=colour))
+            if len(compared) == 1 and entry.paper is not None:
+                ends = [(points[0][0], entry.paper), (points[-1][0], entry.paper)]
+                series.append(Series(ends, "rule", "paper"))
         if series:
             charts.append(chart(column, [*series, *rings], x_label="hops", y_label="error, log", log=True, whole=True))
     return charts
+
+
+def _errors_by_hops(entry: Entry) -> list[Point]:
+    """Our number at each radius, if there were only the records with that radius."""
+    points = []
+    for radius, records in hops_of(entry).items():
+        mean = choose(entry.table, entry.row, entry.column, records).mean
+        if mean is not None:
+            points.append((float(radius), mean))
+    return points
 
 
 def hops(record: Record) -> int | None:
@@ -285,38 +301,42 @@ def hops(record: Record) -> int | None:
 
 
 def hops_of(entry: Entry) -> dict[int, list[Record]]:
-    """A cell's runs by their hops."""
+    """The records among which a cell's number was chosen, by their hops, the fewest first."""
     groups: dict[int, list[Record]] = {}
-    for run in sorted((run for run in entry.among if hops(run) is not None), key=lambda run: hops(run) or 0):
-        groups.setdefault(hops(run) or 0, []).append(run)
-    return groups
+    for record in entry.among:
+        radius = hops(record)
+        if radius is not None:
+            groups.setdefault(radius, []).append(record)
+    return dict(sorted(groups.items()))
 
 
 def _curves(title: str, lines: dict[str, list[Record]]) -> Markup:
     """Validation values over epochs; losses where a run has none."""
-    runs = [run for group in lines.values() for run in group]
-    measure = "validation" if all(_points(run, "validation") for run in runs) else "loss"
-    series = [
-        Series(_thinned(_points(run, measure), CURVE_POINTS), "line", name if i == 0 else "", colour)
-        for colour, (name, group) in enumerate(lines.items())
-        for i, run in enumerate(group)
-    ]
+    everything = [record for group in lines.values() for record in group]
+    measure = "validation" if all(_points(record, "validation") for record in everything) else "loss"
+    series = []
+    for colour, (name, group) in enumerate(lines.items()):
+        for i, record in enumerate(group):
+            label = name if i == 0 else ""
+            series.append(Series(_thinned(_points(record, measure), CURVE_POINTS), "line", label, colour))
     return chart(title, series, x_label="epoch", y_label=f"{measure}, log", log=True)
 
 
-def _points(run: Record, measure: str) -> list[Point]:
-    pairs = [(point.get("epoch"), point.get(measure)) for point in run.curve]
+def _points(record: Record, measure: str) -> list[Point]:
+    pairs = [(point.get("epoch"), point.get(measure)) for point in record.curve]
     return [(x, y) for x, y in pairs if x is not None and y is not None and y > 0]
 
 
-def _most_telling(runs: Sequence[Record]) -> list[Record]:
-    budget = max((run.budget for run in runs), key=BUDGETS.index)
-    return unique(run for run in runs if run.budget == budget)
+def _most_telling(records: Sequence[Record]) -> list[Record]:
+    budget = max((record.budget for record in records), key=BUDGETS.index)
+    return unique(record for record in records if record.budget == budget)
 
 
-def _by_variant(row: str, runs: Sequence[Record]) -> dict[str, list[Record]]:
-    names = sorted({run.variant for run in runs})
-    return {name or row: [run for run in runs if run.variant == name] for name in names}
+def _by_variant(row: str, records: Sequence[Record]) -> dict[str, list[Record]]:
+    variants: dict[str, list[Record]] = {}
+    for record in sorted(records, key=lambda record: record.variant):
+        variants.setdefault(record.variant or row, []).append(record)
+    return variants
 
 
 def _place(order: Sequence[str], row: str) -> int:
@@ -325,5 +345,7 @@ def _place(order: Sequence[str], row: str) -> int:
 
 def _thinned(points: Sequence[Point], limit: int) -> list[Point]:
     """At most about so many of the points, evenly, the last always."""
-    step = -(-len(points) // limit) or 1
-    return [*points[:-1:step], points[-1]] if points else []
+    if not points:
+        return []
+    step = math.ceil(len(points) / limit)
+    return [*points[:-1:step], points[-1]]

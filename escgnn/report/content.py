@@ -55,7 +55,7 @@ class Section:
     @property
     def filled(self) -> list[Entry]:
         """The cells that have a number of ours."""
-        return [entry for entry in self.entries.values() if entry.runs]
+        return [entry for entry in self.entries.values() if entry.chosen]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Content:
             for row in section.table.rows:
                 reasons: dict[str, list[str]] = {}
                 for entry in section.row(row):
-                    if not entry.runs:
+                    if not entry.chosen:
                         reasons.setdefault(self.why(section, entry), []).append(entry.column)
                 for why, columns in reasons.items():
                     rows.setdefault((tuple(columns), why), []).append(row)

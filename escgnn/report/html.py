@@ -178,7 +178,7 @@ def _cell(content: Content, section: Section, entry: Entry) -> Markup:
         )
     sign, meaning = MARKS.get(("same" if entry.table.better == "same" else "other", entry.good or False), ("", ""))
     shown = sign if entry.good is not None else ""
-    best = f"best {number(entry.best, digits)}" if len(entry.runs) > 1 and entry.table.better != "same" else None
+    best = f"best {number(entry.best, digits)}" if len(entry.chosen) > 1 and entry.table.better != "same" else None
     small = [best, paper, None if entry.ratio is None else ratio(entry.ratio)]
     return tag(
         "td",
@@ -212,7 +212,7 @@ def _provenance_text(entry: Entry) -> str:
 
 
 def _epochs(entry: Entry) -> str:
-    return ", ".join(dict.fromkeys(str(run.epochs) for run in entry.runs))
+    return ", ".join(dict.fromkeys(str(run.epochs) for run in entry.chosen))
 
 
 def _budgets(section: Section) -> Markup:
@@ -232,8 +232,8 @@ def _provenance(section: Section) -> Markup:
     """Where each number comes from, for those who cannot hover; columns of the same runs together."""
     rows = []
     for row in section.table.rows:
-        filled = [entry for entry in section.row(row) if entry.runs]
-        for _, group in groupby(filled, key=lambda e: ([r.path for r in e.runs], [r.path for r in e.among])):
+        filled = [entry for entry in section.row(row) if entry.chosen]
+        for _, group in groupby(filled, key=lambda e: ([r.path for r in e.chosen], [r.path for r in e.among])):
             same = list(group)
             cells = (
                 ", ".join(entry.column for entry in same),

@@ -1,4 +1,4 @@
-"""Which runs a number comes from: within a seed validation values decide, over the seeds all runs count."""
+"""Which records a number comes from: within a seed validation values decide, over the seeds all of them count."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,26 +10,26 @@ from escgnn.records import BUDGETS, Record, Table
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell of a table: the paper's number and the runs that give ours.
+    """One cell of a table: the paper's number and the records that give ours.
 
     Attributes:
         table: The table.
         row: Its row.
         column: Its column.
-        among: Runs with a number, all of the most telling budget there is.
-        runs: Those of them that validation chose, one for each seed; none if nothing was run.
+        among: Records with a number, all of the most telling budget there is.
+        chosen: Those of them that validation chose, one for each seed; none if nothing was computed.
     """
 
     table: Table
     row: str
     column: str
     among: tuple[Record, ...] = ()
-    runs: tuple[Record, ...] = ()
+    chosen: tuple[Record, ...] = ()
 
     @property
     def values(self) -> tuple[float, ...]:
         """The number of each seed."""
-        values = (_value(self.table, self.column, run) for run in self.runs)
+        values = (_value(self.table, self.column, run) for run in self.chosen)
         return tuple(value for value in values if value is not None)
 
     @property
@@ -47,25 +47,25 @@ class Entry:
     @property
     def budget(self) -> str | None:
         """What the runs were given."""
-        return self.runs[0].budget if self.runs else None
+        return self.chosen[0].budget if self.chosen else None
 
     @property
     def seeds(self) -> tuple[int, ...]:
         """The seeds that the mean is over."""
-        return tuple(run.seed for run in self.runs)
+        return tuple(run.seed for run in self.chosen)
 
     @property
     def variants(self) -> dict[str, list[int]]:
         """The chosen variants, each with its seeds."""
         variants: dict[str, list[int]] = {}
-        for run in self.runs:
+        for run in self.chosen:
             variants.setdefault(run.variant, []).append(run.seed)
         return variants
 
     @property
     def seconds(self) -> float:
         """Time that the chosen runs took."""
-        return math.fsum(run.seconds for run in self.runs)
+        return math.fsum(run.seconds for run in self.chosen)
 
     @property
     def search_seconds(self) -> float:
@@ -108,8 +108,8 @@ def choose(table: Table, row: str, column: str, records: Iterable[Record]) -> En
     budget = max((r.budget for r in found), key=BUDGETS.index, default="")
     among = sorted((r for r in found if r.budget == budget), key=lambda r: (r.seed, r.variant, r.experiment))
     seeds = dict.fromkeys(record.seed for record in among)
-    runs = [_best(table, column, [record for record in among if record.seed == seed]) for seed in seeds]
-    return Entry(table, row, column, tuple(among), tuple(runs))
+    chosen = [_best(table, column, [record for record in among if record.seed == seed]) for seed in seeds]
+    return Entry(table, row, column, tuple(among), tuple(chosen))
 
 
 def published_digits(value: float, most: int) -> int:

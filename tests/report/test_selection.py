@@ -47,21 +47,21 @@ def test_of_each_seed_the_run_with_the_best_validation_value_counts(records):
         score = record.validation["3-cycle"]
         if record.seed not in best or score < best[record.seed].validation["3-cycle"]:
             best[record.seed] = record
-    scores = [record.validation["3-cycle"] for record in entry.runs]
+    scores = [record.validation["3-cycle"] for record in entry.chosen]
     assert sorted(scores) == sorted(record.validation["3-cycle"] for record in best.values())
     assert list(entry.seeds) == sorted(best)
     assert entry.budget == BUDGETS[level]
     assert len(entry.among) == len(telling)
     assert entry.mean == pytest.approx(sum(entry.values) / len(best))
     assert entry.best == min(entry.values)
-    assert entry.seconds == pytest.approx(sum(record.seconds for record in entry.runs))
+    assert entry.seconds == pytest.approx(sum(record.seconds for record in entry.chosen))
     assert entry.search_seconds == pytest.approx(sum(record.seconds for record in telling))
 
 
 @given(runs(), st.data(), st.sampled_from([COUNT, HIGHER, replace(COUNT, better="same")]))
 def test_test_values_decide_nothing(records, data, table):
     changed = [replace(record, values={"tab:count": {"3-cycle": data.draw(NUMBERS)}}) for record in records]
-    assert [r.path for r in cell(records, table).runs] == [r.path for r in cell(changed, table).runs]
+    assert [r.path for r in cell(records, table).chosen] == [r.path for r in cell(changed, table).chosen]
 
 
 @given(runs(), st.randoms(use_true_random=False))
@@ -101,9 +101,9 @@ def test_a_validation_value_of_all_columns_stands_in():
 
 def test_a_run_without_validation_value_is_taken_only_if_there_is_no_other():
     only = run(0.4, variant="h=2")
-    assert cell([only]).runs == (only,)
+    assert cell([only]).chosen == (only,)
     judged = run(0.9, validation=3.0, variant="h=3")
-    assert cell([only, judged]).runs == (judged,)
+    assert cell([only, judged]).chosen == (judged,)
     assert cell([run(0.1, variant="b"), run(0.9, variant="a")]).variants == {"a": [0]}  # by name, not by value
 
 
@@ -117,7 +117,7 @@ def test_only_numbers_of_this_cell_count():
         replace(run(0.1), error="ValueError"),
     ]
     entry = cell(records)
-    assert entry.runs == entry.among == ()
+    assert entry.chosen == entry.among == ()
     assert entry.mean is entry.best is entry.budget is entry.ratio is entry.good is None
     assert entry.paper == 0.0074
 
