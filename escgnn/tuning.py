@@ -24,7 +24,7 @@ from escgnn.datasets import DatasetBundle
 from escgnn.files import atomic, is_unused, locked
 from escgnn.metrics import Task
 from escgnn.training import TrainConfig
-from escgnn.training.config import checked, difference
+from escgnn.training.config import checked, difference, read_stored
 from escgnn.training.runs import fingerprint
 
 try:
@@ -155,7 +155,7 @@ def tune(
 def _study(folder: Path, task: Task, base: TrainConfig, content: str) -> Iterator[optuna.Study]:
     """The study of the folder, a new one or one that goes on with the same settings and data."""
     if (folder / BASE).exists():
-        if changed := difference(training.read_config(folder / BASE), base, HARMLESS):
+        if changed := difference(read_stored(folder / BASE), base, HARMLESS):
             raise ValueError(f"{folder}: cannot go on with other settings; {changed}")
     elif not is_unused(folder):
         raise ValueError(f"{folder} is not empty, and holds no search to go on with")

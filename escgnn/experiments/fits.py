@@ -12,6 +12,7 @@ from escgnn.datasets import DatasetBundle, Split, load
 from escgnn.experiments.table import Cell, Outcome
 from escgnn.metrics import Task
 from escgnn.training import Result, fit, fit_folds, load_run, predict, read_config
+from escgnn.training.config import read_stored
 
 CURVE_POINTS, SCATTER_POINTS = 80, 150
 
@@ -104,7 +105,7 @@ def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:
 
 def config_of(folder: Path) -> dict[str, Any]:
     """All settings of a run."""
-    return read_config(folder / "config.yaml").model_dump(mode="json")
+    return read_stored(folder / "config.yaml").model_dump(mode="json")
 
 
 def curve(folder: Path, metric: str) -> tuple[dict[str, float | None], ...]:

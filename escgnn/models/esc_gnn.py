@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from escgnn.layers import (
+    NORMS,
     POOLS,
     FeatureEncoder,
     PositionalEncoder,
+    SizedSumPool,
     StructuralEmbedding,
     VirtualNode,
     fit_embeddings,
@@ -52,6 +54,9 @@ class ESCGNN(nn.Module):
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        readout_norm: Whether the vectors of nodes are normalised before they are read out, and a sum is taken in units of
+            the mean size that `fit_structure` measures. Residual streams only grow, and sums with them, so without
+            it one step may move every prediction; networks saved before there was this setting are without.
         heads: Attention heads of ``gps``.
         positional: A positional encoding added by PyG, ``{"kind": "laplacian" or "random_walk", "size": 8}``.
         structure_every_layer: Whether all rounds see the structure, or only the first.
@@ -93,6 +98,7 @@ class ESCGNN(nn.Module):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "sum",
+        readout_norm: bool = True,
         heads: int = 4,
         positional: Mapping[str, Any] | None = None,
         structure_every_layer: bool = True,
@@ -130,7 +136,9 @@ class ESCGNN(nn.Module):
         exchanges = layers - 1 if virtual_node else 0
         self.exchanges = nn.ModuleList(VirtualNode(hidden, norm, dropout) for _ in range(exchanges))
         width = hidden * (layers if jumping == "concat" else 1)
-        self.pool = POOLS[pool](width) if level == "graph" else None
+        self.final_norm = NORMS[norm](width) if readout_norm else nn.Identity()
+        pooling = SizedSumPool if pool == "sum" and readout_norm else POOLS[pool]
+        self.pool = pooling(width) if level == "graph" else None
         edge_width = shape(first=True).edge_channels or 0
         self.head = perceptron(2 * width + edge_width if level == "edge" else width, hidden, out_channels)
 
@@ -150,9 +158,10 @@ class ESCGNN(nn.Module):
         return [embedding for embedding in (self.structure, self.node_structure) if embedding is not None]
 
     def fit_structure(self, batches: Iterable[Any]) -> None:
-        """Measure the counts of the training graphs, so that they are standardised; nothing to do without encoding."""
-        if self._embeddings:
-            fit_embeddings(self._embeddings, batches)
+        """Measure the training graphs: their counts, which are standardised, and their mean size, the unit of sums."""
+        if isinstance(self.pool, SizedSumPool):
+            batches = self.pool.measured(batches)
+        fit_embeddings(self._embeddings, batches)
 
     def tensors(self, data: Any) -> dict[str, Tensor]:
         """What the model reads of a batch, or of a single graph, which is a batch of one."""
@@ -212,6 +221,7 @@ class ESCGNN(nn.Module):
         return edge, edge if self.structure_every_layer else features
 
     def _read_out(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor, num_graphs: int) -> Tensor:
+        h = self.final_norm(h)  # (nodes, width)
         if self.pool is not None:
             h = self.pool(h, batch, num_graphs)
         if self.level == "edge":

@@ -27,6 +27,8 @@ DESCRIPTIONS: dict[str, tuple[str, Collection[str]]] = {  # what there is beside
     "edge_features": ("sizes", FEATURE_KINDS),
     "positional": ("size", POSITIONAL),
 }
+# Of settings that a saved network may lack because it is older than they are: what it does.
+EARLIER: dict[str, Any] = {"readout_norm": False}
 STRUCTURE_ONLY = {  # what means nothing without an encoding, with the defaults
     "node_tuples": False,
     "structure_every_layer": True,

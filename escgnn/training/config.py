@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from escgnn.datasets import DatasetBundle
 from escgnn.files import atomic
+from escgnn.models.settings import EARLIER
 from escgnn.transforms import StructuralEncoding
 
 Loss = Literal["auto", "l1", "mse", "bce", "ce"]
@@ -72,6 +73,7 @@ class ModelConfig(Section):
     norm: str = "batch"
     dropout: float = Field(default=0.0, ge=0, lt=1)
     pool: str = "sum"
+    readout_norm: bool = True
     heads: int = Field(default=4, ge=1)
     positional: PositionalConfig | None = None
     structure_every_layer: bool = True
@@ -242,6 +244,18 @@ def read_config(
         for name in reversed(key.strip().split(".")):
             nested = {name: nested}
         _merge(settings, nested)
+    return checked(settings)
+
+
+def read_stored(path: str | PathLike[str]) -> TrainConfig:
+    """Settings that `TrainConfig.save` wrote. It writes all of them, so one that is missing is newer than the file.
+
+    Raises:
+        ValueError: As `read_config` does.
+        OSError: The file cannot be read.
+    """
+    settings: dict[str, Any] = {"model": {**EARLIER}}
+    _merge(settings, _read_yaml(Path(path)))
     return checked(settings)
 
 

@@ -21,7 +21,7 @@ from escgnn.datasets import DatasetBundle
 from escgnn.files import atomic, is_unused, locked
 from escgnn.training import runs
 from escgnn.training.batches import Batches, loader
-from escgnn.training.config import TrainConfig, difference, read_config
+from escgnn.training.config import TrainConfig, difference, read_stored
 from escgnn.training.module import Learner, seed_all
 from escgnn.training.positions import with_positions
 from escgnn.training.prediction import evaluate
@@ -162,7 +162,7 @@ def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, resume: b
 def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig) -> None:
     if not (folder / runs.CONFIG).exists():
         raise ValueError(f"{folder} is not empty, and holds no run to resume")
-    old = read_config(folder / runs.CONFIG)
+    old = read_stored(folder / runs.CONFIG)
     ignore = HARMLESS | ({"epochs"} if config.schedule != "cosine" else set())
     if changed := difference(old, config, ignore):
         raise ValueError(f"{folder}: cannot resume with other settings; {changed}")
@@ -202,8 +202,7 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
     config, network, checkpoint = learner.config, learner.network, folder / runs.CHECKPOINT
     resumed = checkpoint.exists()
     if not resumed:
-        if config.encoding is not None:
-            network.fit_structure(loader(bundle.train, config))
+        network.fit_structure(loader(bundle.train, config))
         if config.model.count_skip:
             fit_skip(network, bundle, config, learner.scaling)
         runs.save_json(runs.describe(network, bundle, config, learner.scaling), folder / runs.ABOUT)

@@ -26,6 +26,7 @@ from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.files import atomic
 from escgnn.metrics import Task
 from escgnn.models import ESCGNN
+from escgnn.models.settings import EARLIER
 from escgnn.store import GraphStore
 from escgnn.training.config import TrainConfig
 from escgnn.training.scoring import Scaling, out_channels
@@ -129,7 +130,7 @@ def load_run(folder: str | PathLike[str]) -> Run:
     try:
         if about["format"] != FORMAT:
             raise ValueError(f"its format is {about['format']!r}, not {FORMAT!r}")
-        model = ESCGNN(**about["model"])
+        model = ESCGNN(**{**EARLIER, **about["model"]})
         run = Run(
             folder=folder,
             model=model.eval(),

@@ -39,6 +39,27 @@ def test_two_files_are_enough(folder, copy):
     assert torch.equal(predict(run, bundle.test), predict(load_run(folder), bundle.test))
 
 
+def test_mean_size_is_kept(folder):
+    nodes = np.diff(tiny.bundle().train.batch(range(len(tiny.bundle().train))).ptr)
+    assert float(load_run(folder).model.pool.size) == pytest.approx(nodes.mean())
+
+
+def test_run_from_before_a_setting(tmp_path):
+    """A description that lacks it means what networks did then, whatever new ones do."""
+    bundle = tiny.bundle()
+    fit(bundle, change(epochs=1, model={"readout_norm": False}), tmp_path, progress=False)
+    expected = predict(load_run(tmp_path), bundle.test)
+    about = json.loads((tmp_path / "model.json").read_text())
+    del about["model"]["readout_norm"]
+    (tmp_path / "model.json").write_text(json.dumps(about))
+    config = tmp_path / "config.yaml"
+    config.write_text(config.read_text().replace("  readout_norm: false\n", ""))
+    assert torch.equal(predict(load_run(tmp_path), bundle.test), expected)
+    with pytest.raises(ValueError, match=r"other settings; model.readout_norm was False and is True"):
+        fit(bundle, change(epochs=1), tmp_path, resume=True, progress=False)
+    fit(bundle, change(epochs=1, model={"readout_norm": False}), tmp_path, resume=True, progress=False)
+
+
 def test_description(folder):
     about = json.loads((folder / "model.json").read_text())
     assert about["encoding_repr"] == repr(load_run(folder).encoding)
