@@ -100,6 +100,8 @@ class TrainConfig(Section):
         epochs: Most epochs to train.
         early_stopping: Stop when the validation metric has not improved for so many epochs; None never does.
         batch_size: Graphs in a step, over all devices together.
+        average: How much of the mean of the weights stays at every step; the mean is what is validated and kept. At first it is
+            over fewer steps, a ninth of those so far. None for the weights themselves.
         gradient_clip: Largest norm of the gradient; None for no limit.
         seed: Decides the initial weights, the order of the graphs and dropout.
         precision: ``"32"``, ``"64"``, or mixed: ``"bf16-mixed"``, ``"16-mixed"``.
@@ -122,6 +124,7 @@ class TrainConfig(Section):
     epochs: int = Field(default=100, ge=1)
     early_stopping: int | None = Field(default=None, ge=1)
     batch_size: int = Field(default=128, ge=1)
+    average: float | None = Field(default=0.998, ge=0, lt=1)
     gradient_clip: float | None = Field(default=None, gt=0)
     seed: int = Field(default=0, ge=0)
     precision: Literal["32", "64", "bf16-mixed", "16-mixed"] = "32"
@@ -254,7 +257,7 @@ def read_stored(path: str | PathLike[str]) -> TrainConfig:
         ValueError: As `read_config` does.
         OSError: The file cannot be read.
     """
-    settings: dict[str, Any] = {"model": {**EARLIER}}
+    settings: dict[str, Any] = {"average": None, "model": {**EARLIER}}
     _merge(settings, _read_yaml(Path(path)))
     return checked(settings)
 

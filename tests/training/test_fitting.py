@@ -12,7 +12,8 @@ from sklearn.metrics import roc_auc_score
 from escgnn import training
 from escgnn.datasets import DatasetBundle
 from escgnn.metrics import Task
-from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result
+from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result, runs
+from escgnn.training.module import Learner, seed_all
 from escgnn.training.recording import History
 from escgnn.training.runs import FILES
 from escgnn.training.scoring import Scores
@@ -313,3 +314,30 @@ def test_interrupt_can_be_caught(tmp_path, monkeypatch):
             silent_fit(bundle, CONFIG, tmp_path / "a")
     assert signal.getsignal(signal.SIGINT) is handler
     assert silent_fit(bundle, CONFIG, tmp_path / "a", resume=True) == silent_fit(bundle, CONFIG, tmp_path / "b")
+
+
+@pytest.mark.parametrize("average", [None, 0.0, 0.9])
+def test_mean_of_the_weights_is_judged(average, monkeypatch, tmp_path):
+    """Against a mean written down step by step; one that forgets all is the weights themselves."""
+    seen = []
+    follow = Learner.on_train_batch_end
+
+    def watched(self, *arguments):
+        seen.append({name: value.clone() for name, value in self.network.state_dict().items()})
+        follow(self, *arguments)
+
+    monkeypatch.setattr(Learner, "on_train_batch_end", watched)
+    fit(tiny.bundle(), change(average=average, epochs=1), tmp_path, progress=False)
+    run = load_run(tmp_path)
+    kept = run.model.state_dict()
+    assert len(seen) == 3
+    for name in ("head.0.weight", "final_norm.running_mean"):
+        seed_all(CONFIG.seed)
+        mean = runs.build_model(tiny.bundle(), CONFIG).state_dict()[name]
+        for step, weights in enumerate(seen, start=1):
+            decay = 0 if average is None else min(average, step / (9 + step))
+            mean = decay * mean + (1 - decay) * weights[name]
+        torch.testing.assert_close(kept[name], mean)
+    assert int(kept["final_norm.num_batches_tracked"]) == 3
+    judged = evaluate(run, tiny.bundle(), "validation")["mae"]
+    assert judged == pytest.approx(read_result(tmp_path).validation["mae"], rel=1e-5)
