@@ -62,17 +62,19 @@ def test_parts_beyond_the_paper_train(tmp_path, encoding):
     assert predict(run, bundle.graphs).isfinite().all()
 
 
-def test_weights_are_those_of_the_best_epoch(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("average", "judged"), [(None, "network"), (0.9, "averaged")])
+def test_weights_are_those_of_the_best_epoch(average, judged, tmp_path, monkeypatch):
     values = iter([3.0, 1.0, 2.0, 1.0, 3.0, 1.0])
     monkeypatch.setattr(Scores, "compute", lambda self: {"mae": next(values)})
-    config = change(schedule="constant")
+    config = change(schedule="constant", average=average)
     assert silent_fit(tiny.bundle(), config, tmp_path / "long").best_epoch == 1
     silent_fit(tiny.bundle(), change(config, epochs=2), tmp_path / "short")
     weights = torch.load(tmp_path / "short/last.ckpt", weights_only=True)["state_dict"]
     run = load_run(tmp_path / "long")
-    assert run.epoch == 1 and len(run.model.state_dict()) == len(weights)
+    assert run.epoch == 1
+    assert len(run.model.state_dict()) == len([name for name in weights if name.startswith(judged)])
     for name, tensor in run.model.state_dict().items():
-        assert torch.equal(tensor, weights[f"network.{name}"])
+        assert torch.equal(tensor, weights[f"{judged}.{name}"])
 
 
 def test_what_is_loaded_is_what_was_judged(tmp_path):
