@@ -1,6 +1,6 @@
 """Blocks shared by the models: what turns features and structure into vectors, and what reads graphs out."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -271,6 +271,34 @@ class SumPool(nn.Module):
     def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
         """Vectors of all graphs; that of a graph without nodes is zero."""
         return h.new_zeros(num_graphs, h.size(1)).index_add(0, batch, h)
+
+
+class SizedSumPool(SumPool):
+    """A graph is the sum of its nodes in units of the mean size of a training graph, which is saved with the weights.
+
+    Twice the graph is twice the vector, as for a sum, but vectors are as large as those of a mean: a step of Adam moves
+    every weight of the head by about the learning rate, and the output by that times the size of what the head reads.
+    """
+
+    size: Tensor
+
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels)
+        self.register_buffer("size", torch.ones(()))
+
+    def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Vectors of all graphs; that of a graph without nodes is zero."""
+        return super().forward(h, batch, num_graphs) / self.size
+
+    def measured(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The same batches; when all have passed, `size` is the mean number of nodes of their graphs."""
+        nodes = 0
+        graphs = 0
+        for batch in batches:
+            nodes += batch.num_nodes
+            graphs += getattr(batch, "num_graphs", 1)  # a single graph has no such number
+            yield batch
+        self.size.fill_(max(1.0, nodes / max(1, graphs)))
 
 
 class MeanPool(SumPool):

@@ -23,7 +23,7 @@ from escgnn import training
 from escgnn.datasets import DatasetBundle
 from escgnn.disk import atomic, is_unused, locked
 from escgnn.task import Task
-from escgnn.training import Recipe, TrainConfig, checked, difference, fingerprint
+from escgnn.training import Recipe, TrainConfig, checked, difference, fingerprint, read_stored
 
 try:
     import optuna
@@ -162,7 +162,7 @@ def _space(base: TrainConfig) -> dict[str, BaseDistribution]:
 def _study(folder: Path, task: Task, base: TrainConfig, content: str, recipe: Recipe | None) -> Iterator[optuna.Study]:
     """The study of the folder, a new one or one that goes on with the same settings and data."""
     if (folder / BASE).exists():
-        if changed := difference(training.read_config(folder / BASE, recipe=recipe), base, HARMLESS):
+        if changed := difference(read_stored(folder / BASE, recipe), base, HARMLESS):
             raise ValueError(f"{folder}: cannot go on with other settings; {changed}")
     elif not is_unused(folder):
         raise ValueError(f"{folder} is not empty, and holds no search to go on with")

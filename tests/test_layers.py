@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from escgnn import graphs, layers
 from escgnn.layers import (
@@ -241,6 +241,27 @@ def test_pools_read_every_graph_apart(name):
             "attention": (mine @ pool.gate.weight[0]).softmax(0) if name == "attention" else None,
         }[name]
         assert_close(out[graph], weight @ mine)
+
+
+def test_sums_in_units_of_the_mean_size():
+    """Fitted to graphs of 2 and 4 nodes, a sum is a third; twice the graph is still twice the vector."""
+    pool, h = layers.SizedSumPool(4), torch.randn(6, 4)
+    plain = layers.SumPool(4)(h, torch.zeros(6, dtype=torch.int64), 1)
+    assert_close(pool(h, torch.zeros(6, dtype=torch.int64), 1), plain)
+    sizes = [Data(num_nodes=2), Data(num_nodes=4)]
+    for batches in ([Batch.from_data_list(sizes)], sizes, iter(sizes)):
+        pool.size.fill_(1)
+        assert len([*pool.measured(batches)]) in (1, 2)
+        assert float(pool.size) == 3
+    assert_close(pool(h, torch.zeros(6, dtype=torch.int64), 1), plain / 3)
+    assert_close(pool(torch.cat([h, h]), torch.zeros(12, dtype=torch.int64), 1), 2 * plain / 3)
+
+
+@pytest.mark.parametrize("batches", [[], [Data(num_nodes=0)]])
+def test_no_nodes_to_measure(batches):
+    pool = layers.SizedSumPool(4)
+    assert len([*pool.measured(batches)]) == len(batches)
+    assert float(pool.size) == 1
 
 
 def test_virtual_nodes_hear_their_graph():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from escgnn.datasets import DatasetBundle, Split, load
 from escgnn.experiments.experiment import Cell, Outcome
 from escgnn.task import Task
-from escgnn.training import Result, TrainConfig, fit, fit_folds, load_run, predict, read_config
+from escgnn.training import Result, TrainConfig, fit, fit_folds, load_run, predict, read_config, read_stored
 
 Settings = Mapping[str, Any]  # nested, as `escgnn.training.read_config` takes them
 
@@ -180,7 +180,7 @@ def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:
 
 def config_of(folder: Path) -> dict[str, Any]:
     """All settings of a run, as its folder has them."""
-    return read_config(folder / "config.yaml").model_dump(mode="json")
+    return read_stored(folder / "config.yaml").model_dump(mode="json")
 
 
 def curve(folder: Path, metric: str) -> tuple[dict[str, float | None], ...]:

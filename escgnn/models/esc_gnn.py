@@ -4,7 +4,7 @@ Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power,
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -51,6 +51,9 @@ class ESCGNN(Frame):
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        readout_norm: Whether the vectors of nodes are normalised before they are read out, and a sum is taken in units of
+            the mean size that `fit_structure` measures. Residual streams only grow, and sums with them, so without
+            it one step may move every prediction.
         heads: Attention heads of ``gps``.
         positional: A positional encoding added by PyG, ``{"kind": "laplacian" or "random_walk", "size": 8}``.
         structure_every_layer: Whether all rounds see the structure, or only the first.
@@ -75,6 +78,7 @@ class ESCGNN(Frame):
     """
 
     measures = ("degrees",)
+    earlier: ClassVar[Mapping[str, Any]] = {"readout_norm": False}
 
     def __init__(
         self,
@@ -94,6 +98,7 @@ class ESCGNN(Frame):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "sum",
+        readout_norm: bool = True,
         heads: int = 4,
         positional: Mapping[str, Any] | None = None,
         structure_every_layer: bool = True,
@@ -167,9 +172,11 @@ class ESCGNN(Frame):
         return ""
 
     def fit_structure(self, batches: Iterable[Any]) -> None:
-        """Measure the counts of the training graphs, so that they are standardised; nothing to do without encoding."""
+        """Measure the training graphs: their counts, which are standardised, and their mean size, the unit of sums."""
         if self._embeddings:
-            fit_embeddings(self._embeddings, batches)
+            fit_embeddings(self._embeddings, self.measured(batches))
+        else:
+            super().prepare(batches, (), None)
 
     def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
         """Fit the scale of the structure and, if there is one, the linear path."""

@@ -15,6 +15,7 @@ from escgnn.layers import (
     POSITIONAL,
     FeatureEncoder,
     PositionalEncoder,
+    SizedSumPool,
     check_choice,
     perceptron,
 )
@@ -66,9 +67,11 @@ class Network(nn.Module):
     Attributes:
         settings: All arguments, as plain values: ``type(network)(**network.settings)`` builds it again.
         measures: Names of the arguments that `measure` may give.
+        earlier: Of settings that a saved network may lack because it is older than they are, what it does.
     """
 
     measures: ClassVar[tuple[str, ...]] = ()
+    earlier: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__()
@@ -173,7 +176,7 @@ class Frame(Network):
 
     Weights are drawn in the order in which the parts are made, so each network says when: `add_features`, `add_positions`,
     then its body, then `add_read_out`. Which there are follows from its `settings`: ``node_features``, ``edge_features``,
-    ``positional``, ``level``, ``pool``.
+    ``positional``, ``level``, ``pool``, and ``readout_norm``, which keeps training steady: see `SizedSumPool`.
     """
 
     @classmethod
@@ -196,7 +199,11 @@ class Frame(Network):
     def add_read_out(self, width: int, edge_width: int, hidden: int) -> None:
         """Make the last step, from vectors of nodes, and for a task of edges of these, too."""
         self.level: str = self.settings["level"]
-        self.pool = POOLS[self.settings.get("pool", "sum")](width) if self.level == "graph" else None
+        is_normed = self.settings.get("readout_norm", False)
+        pool = self.settings.get("pool", "sum")
+        pooling = SizedSumPool if pool == "sum" and is_normed else POOLS[pool]
+        self.final_norm = NORMS[self.settings.get("norm", "batch")](width) if is_normed else nn.Identity()
+        self.pool = pooling(width) if self.level == "graph" else None
         inputs = 2 * width + edge_width if self.level == "edge" else width
         self.head = perceptron(inputs, hidden, self.settings["out_channels"])
 
@@ -204,6 +211,16 @@ class Frame(Network):
     def reads(self) -> frozenset[str]:
         """The attributes of a batch that the network reads."""
         return super().reads if self.position is None else super().reads | {self.position.reads}
+
+    def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
+        """Measure the mean size of the training graphs, if sums are taken in units of it."""
+        if isinstance(self.pool, SizedSumPool):
+            for _ in self.measured(training):
+                pass
+
+    def measured(self, batches: Iterable[Any]) -> Iterable[Any]:
+        """The same batches, whose mean size is known when all have passed."""
+        return self.pool.measured(batches) if isinstance(self.pool, SizedSumPool) else batches
 
     def node_vectors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Vectors of all nodes by their features, (N, hidden)."""
@@ -226,6 +243,7 @@ class Frame(Network):
         return h + position
 
     def _read_out(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor, num_graphs: int) -> Tensor:
+        h = self.final_norm(h)  # (N, width)
         if self.pool is not None:
             h = self.pool(h, batch, num_graphs)  # (G, width)
         if self.level == "edge":

@@ -11,7 +11,7 @@ training.predict_file(run, "molecules.csv", "predicted.csv")
 """
 
 from escgnn.jobs import Summary
-from escgnn.training.config import TrainConfig, checked, difference, read_config
+from escgnn.training.config import TrainConfig, checked, difference, read_config, read_stored
 from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
@@ -47,4 +47,5 @@ __all__ = [
     "predict_file",
     "read_config",
     "read_result",
+    "read_stored",
 ]

@@ -38,6 +38,8 @@ class TrainConfig(BaseModel):
         epochs: Most epochs to train.
         early_stopping: Stop when the validation metric has not improved for so many epochs; None never does.
         batch_size: Graphs in a step, over all devices together.
+        average: How much of the mean of the weights stays at every step; the mean is what is validated and kept. At first it is
+            over fewer steps, a ninth of those so far. None for the weights themselves.
         gradient_clip: Largest norm of the gradient; None for no limit.
         seed: Decides the initial weights, the order of the graphs and dropout.
         precision: ``"32"``, ``"64"``, or mixed: ``"bf16-mixed"``, ``"16-mixed"``.
@@ -63,6 +65,7 @@ class TrainConfig(BaseModel):
     epochs: int = Field(default=100, ge=1)
     early_stopping: int | None = Field(default=None, ge=1)
     batch_size: int = Field(default=128, ge=1)
+    average: float | None = Field(default=0.998, ge=0, lt=1)
     gradient_clip: float | None = Field(default=None, gt=0)
     seed: int = Field(default=0, ge=0)
     precision: Literal["32", "64", "bf16-mixed", "16-mixed"] = "32"
@@ -113,6 +116,7 @@ class TrainConfig(BaseModel):
             draft.write_text(self.to_yaml())
 
 
+EARLIER = {"average": None}  # of settings that a run may lack because it is older than they are: what it does
 # Of a user's own data; a benchmark's settings are in its entry, see `escgnn.datasets.defaults`.
 OWN_DATA = {"early_stopping": 30, "epochs": 200}
 
@@ -163,6 +167,43 @@ def read_config(
         _merge(settings, renamed(layer))
     _merge(settings, chosen)
     return checked(settings, recipe)
+
+
+def read_stored(path: str | PathLike[str], recipe: Recipe | None = None) -> TrainConfig:
+    """Settings that `TrainConfig.save` wrote. It writes all of them, so one that is missing is newer than the file.
+
+    Raises:
+        ValueError: As `read_config` does.
+        OSError: The file cannot be read.
+    """
+    stored = resolved(_read_yaml(Path(path)))
+    used = recipe_of(stored.get("model", zoo.DEFAULT)) if recipe is None else recipe
+    return checked({**EARLIER, **stored, "network": {**used.network.earlier, **section(stored, "network")}}, recipe)
+
+
+def continued(path: str | PathLike[str], config: TrainConfig, recipe: Recipe | None = None) -> TrainConfig:
+    """The settings for a run that goes on: those that are newer than its file keep the meaning that they had then.
+
+    Only where they are the defaults; what somebody chose stays, and will be refused as another setting.
+
+    Args:
+        path: The settings with which the run began.
+        config: The settings with which it is to go on.
+        recipe: That of your own network.
+    """
+    stored = resolved(_read_yaml(Path(path)))
+    kind = (recipe_of(config.model) if recipe is None else recipe).network
+    known = section(stored, "network")
+    network = dict(config.network)
+    for name, before in kind.earlier.items():
+        if name not in known and network.get(name) == zoo.arguments(kind)[name].default:
+            network[name] = before
+    others = {
+        name: before
+        for name, before in EARLIER.items()
+        if name not in stored and getattr(config, name) == TrainConfig.model_fields[name].default
+    }
+    return config.model_copy(update={**others, "network": network})
 
 
 def checked(settings: Mapping[str, Any], recipe: Recipe | None = None) -> TrainConfig:

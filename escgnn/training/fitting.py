@@ -24,7 +24,7 @@ from escgnn.metrics import METRICS, Scaling, choose_loss, out_channels, score
 from escgnn.pictures import draw_curves
 from escgnn.store import GraphStore
 from escgnn.training import folder as files
-from escgnn.training.config import TrainConfig, difference, read_config
+from escgnn.training.config import TrainConfig, continued, difference, read_stored
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.folder import FoldResult, Result, plain
 from escgnn.training.module import Batches, Learner, Standardised, seed_all
@@ -80,6 +80,8 @@ def fit(
     folder = Path(out)
     recipe = recipe or zoo.recipe_of(config.model)
     config = config.of(recipe)
+    if resume and (folder / files.CONFIG).is_file():
+        config = continued(folder / files.CONFIG, config, _own(recipe))
     _check(bundle, config)
     if watch is not None and config.devices > 1:
         raise ValueError(f"watch: it cannot follow {config.devices} devices")
@@ -143,6 +145,11 @@ def fit_folds(
     return result
 
 
+def _own(recipe: Recipe) -> Recipe | None:
+    """The recipe, if it is not one of the zoo, where settings that were stored say which."""
+    return None if recipe.name in zoo.ZOO else recipe
+
+
 def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     """Complain at once about what would fail later."""
     task = bundle.task
@@ -187,7 +194,7 @@ def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: R
 def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe) -> None:
     if not (folder / files.CONFIG).exists():
         raise ValueError(f"{folder} is not empty, and holds no run to resume")
-    old = read_config(folder / files.CONFIG, recipe=None if recipe.name in zoo.ZOO else recipe)
+    old = read_stored(folder / files.CONFIG, _own(recipe))
     ignore = HARMLESS | ({"epochs"} if config.schedule != "cosine" else set())
     if changed := difference(old, config, ignore):
         raise ValueError(f"{folder}: cannot resume with other settings; {changed}")

@@ -135,7 +135,7 @@ def load_run(folder: str | PathLike[str], recipe: Recipe | None = None) -> Run:
     recipe = _recipe(folder, about, recipe)
     try:
         each, once = recipe.transforms(about["transform"])
-        model = recipe.network(**about["network"])
+        model = recipe.network(**{**recipe.network.earlier, **about["network"]})
         run = Run(
             folder=folder,
             name=about["model"],

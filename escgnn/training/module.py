@@ -1,5 +1,6 @@
 """What Lightning trains, and the batches it gets: the same ones however many processes share them."""
 
+import copy
 import math
 import random
 from collections.abc import Iterable, Iterator
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from lightning.pytorch import LightningDataModule, LightningModule
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
 from torch.utils.data import Sampler, SequentialSampler
 
@@ -20,6 +21,7 @@ from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 
+AVERAGE_DELAY = 9  # at first the average is over a ninth of the steps so far
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 
 
@@ -137,6 +139,7 @@ class Learner(LightningModule):
     means over the known targets of the whole batch, however many processes share it.
 
     Attributes:
+        averaged: The network with the mean of its latest weights, if that is what is judged and kept; see `judged`.
         loss: Mean loss of the latest training epoch.
         lr: Learning rate of that epoch.
         metrics: Of the latest validation.
@@ -145,6 +148,7 @@ class Learner(LightningModule):
     def __init__(self, network: Network, task: Task, scaling: Scaling, config: TrainConfig) -> None:
         super().__init__()
         self.network = network
+        self.averaged: Network | None = None
         self.task = task
         self.scaling = scaling
         self.config = config
@@ -156,9 +160,16 @@ class Learner(LightningModule):
         self._terms: list[Tensor] = []  # of every batch, the sum of its losses and their number
 
     def setup(self, stage: str) -> None:
-        """Compile, in the process that trains."""
+        """Begin the average with what the network was fitted to, and compile, in the process that trains."""
+        if self.config.average is not None:
+            self.averaged = copy.deepcopy(self.network).requires_grad_(False)
         if self.config.compile:
             self.network.compile(dynamic=True)
+
+    @property
+    def judged(self) -> Network:
+        """What is validated, and kept if it is the best."""
+        return self.network if self.averaged is None else self.averaged
 
     def configure_optimizers(self) -> Any:
         """The optimizer and the schedule of its learning rate."""
@@ -187,8 +198,9 @@ class Learner(LightningModule):
         """Nothing: Lightning would do it after the epoch has been saved; see `on_train_epoch_end`."""
 
     def forward(self, batch: Any) -> Tensor:
-        """Outputs, in single precision at least."""
-        output: Tensor = self.network(batch)
+        """Outputs, in single precision at least; in validation those of the network that is judged."""
+        network = self.network if self.training else self.judged
+        output: Tensor = network(batch)
         return output.to(torch.promote_types(output.dtype, torch.float32))
 
     def on_train_epoch_start(self) -> None:
@@ -206,6 +218,12 @@ class Learner(LightningModule):
         self._terms.append(torch.stack([total.detach(), known]))
         everywhere = self.trainer.strategy.reduce(known.clone(), reduce_op="sum")
         return total * self.trainer.world_size / everywhere.clamp(min=1)
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
+        """Follow the weights, and what batch normalisation has seen, with their running mean."""
+        if self.averaged is not None and self.config.average is not None:
+            steps = self.trainer.global_step
+            update_average(self.averaged, self.network, min(self.config.average, steps / (AVERAGE_DELAY + steps)))
 
     def validation_step(self, batch: Any, index: int) -> None:
         """Remember the outputs of a batch."""
@@ -233,3 +251,14 @@ class Learner(LightningModule):
         batches = self.trainer.datamodule  # type: ignore[attr-defined]
         assert isinstance(batches, Batches)
         return batches
+
+
+@torch.no_grad()
+def update_average(averaged: nn.Module, network: nn.Module, decay: float) -> None:
+    """Move every number of the average towards the network's by 1 - ``decay``; what is no real number is taken over."""
+    means = averaged.state_dict()
+    for name, value in network.state_dict().items():
+        if value.is_floating_point():
+            means[name].lerp_(value, 1 - decay)
+        else:
+            means[name].copy_(value)

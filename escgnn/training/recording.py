@@ -116,7 +116,7 @@ class Recorder(Checkpoint):
             "lr": pl_module.lr,
             "seconds": time.perf_counter() - self._start,
         }
-        is_best = self.history.add(row, pl_module.metrics, pl_module.network.state_dict())
+        is_best = self.history.add(row, pl_module.metrics, pl_module.judged.state_dict())
         if trainer.is_global_zero:
             if is_best:
                 save_weights(self.history.best_weights, self.folder / WEIGHTS, self.history.best_epoch)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch import nn
 from torch.testing import assert_close
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import AddLaplacianEigenvectorPE, AddRandomWalkPE
 
 from escgnn import graphs
 from escgnn.counting import count
+from escgnn.layers import POOLS
 from escgnn.models import ESCGNN
 from escgnn.models.backbones import BACKBONES
 from escgnn.transforms import StructuralEncoding
@@ -204,8 +206,65 @@ def test_reads_positional_encodings_of_pyg():
         assert ESCGNN(2, positional=positional)(data).shape == (1, 2)
 
 
-def test_fit_structure_is_nothing_without_encoding():
-    ESCGNN(1).fit_structure([Data()])
+def test_structure_is_fitted_without_encoding_too():
+    """There are no counts to measure then, but sums are in units of the mean size."""
+    for level, fitted in (("graph", [2.0]), ("node", [])):
+        model = ESCGNN(1, level=level)
+        model.fit_structure([Data(num_nodes=1), Data(num_nodes=3)])
+        assert [float(value) for name, value in model.state_dict().items() if name == "pool.size"] == fitted
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_without_a_norm(pool):
+    """As networks were before there was one: the same parameters, and plain sums into the head."""
+    model = ESCGNN(1, readout_norm=False, pool=pool, **ON)
+    model.fit_structure([batch_of(members())])
+    assert not [name for name in model.state_dict() if name.startswith(("final_norm", "pool.size"))]
+    plain = POOLS[pool](64)
+    plain.load_state_dict(model.pool.state_dict())
+    h, batch = torch.randn(5, 64), torch.tensor([0, 0, 0, 1, 1])
+    no_edges = torch.zeros(2, 0, dtype=torch.int64)
+    assert_close(model._read_out(h, no_edges, None, batch, 2), model.head(plain(h, batch, 2)))
+
+
+def shift_of_one_step(views, **options):
+    """How far the first step of Adam moves the predictions of these graphs."""
+    torch.manual_seed(0)
+    model = ESCGNN(1, **ON, **options)
+    data = batch_of(views)
+    model.fit_structure([data])
+    before = model(data)
+    optimiser = torch.optim.Adam(model.head.parameters(), 1e-3)
+    (before - before.detach() - 1).abs().mean().backward()
+    optimiser.step()
+    return float((model(data) - before).detach().abs().mean())
+
+
+@pytest.mark.parametrize("options", [{}, {"layers": 10}, {"jumping": "sum"}, {"norm": "layer"}, {"backbone": "mpnn"}])
+def test_one_step_moves_no_prediction_far(options):
+    """However large the graphs are, and however many rounds add to the vectors; a plain sum is moved by deviations."""
+    small, large = ([graphs.erdos_renyi(size, 6 / size, seed=i) for i in range(8)] for size in (20, 200))
+    assert shift_of_one_step(small, **options) < 0.2
+    assert shift_of_one_step(large, **options) < 0.2
+    assert shift_of_one_step(large, readout_norm=False, **options) > 1
+
+
+@pytest.mark.parametrize("level", ["node", "edge"])
+def test_one_step_at_other_levels(level):
+    views = [graphs.erdos_renyi(60, 0.1, seed=0)]
+    for layers in (2, 12):
+        assert shift_of_one_step(views, level=level, layers=layers) < 0.2
+
+
+def test_twice_the_graph_is_twice_the_vector():
+    model = ESCGNN(4, **ON, hidden=8, **FEATURES)
+    model.fit_structure([batch_of(members())])
+    model(batch_of(members(20)))  # running statistics
+    model.head = nn.Identity()
+    model = model.double().eval()
+    one, two = features(graphs.molecule_like(1)), Batch.from_data_list([features(graphs.molecule_like(1))] * 2)
+    twice = Data(x=two.x, edge_index=two.edge_index, edge_attr=two.edge_attr)
+    assert_close(model(doubled(ENCODING(twice))), 2 * model(doubled(ENCODING(one))))
 
 
 def test_learns_to_count():

@@ -10,12 +10,13 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from escgnn import training
+from escgnn import training, zoo
 from escgnn.datasets import DatasetBundle
 from escgnn.metrics import Scores
 from escgnn.task import Task
 from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result
 from escgnn.training.folder import FILES
+from escgnn.training.module import Learner, seed_all
 from escgnn.training.recording import History
 from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
@@ -64,17 +65,19 @@ def test_parts_beyond_the_paper_train(tmp_path, encoding):
     assert predict(run, bundle.graphs).isfinite().all()
 
 
-def test_weights_are_those_of_the_best_epoch(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("average", "judged"), [(None, "network"), (0.9, "averaged")])
+def test_weights_are_those_of_the_best_epoch(average, judged, tmp_path, monkeypatch):
     values = iter([3.0, 1.0, 2.0, 1.0, 3.0, 1.0])
     monkeypatch.setattr(Scores, "compute", lambda self: {"mae": next(values)})
-    config = change(schedule="constant")
+    config = change(schedule="constant", average=average)
     assert silent_fit(tiny.bundle(), config, tmp_path / "long").best_epoch == 1
     silent_fit(tiny.bundle(), change(config, epochs=2), tmp_path / "short")
     weights = torch.load(tmp_path / "short/last.ckpt", weights_only=True)["state_dict"]
     run = load_run(tmp_path / "long")
-    assert run.epoch == 1 and len(run.model.state_dict()) == len(weights)
+    assert run.epoch == 1
+    assert len(run.model.state_dict()) == len([name for name in weights if name.startswith(judged)])
     for name, tensor in run.model.state_dict().items():
-        assert torch.equal(tensor, weights[f"network.{name}"])
+        assert torch.equal(tensor, weights[f"{judged}.{name}"])
 
 
 def test_what_is_loaded_is_what_was_judged(tmp_path):
@@ -276,7 +279,7 @@ def test_what_cannot_be_trained(tmp_path):
         (
             empty,
             CONFIG,
-            "has no train graphs; its 40 usable rows give 0 train, 10 validation, 10 test.*split, a column or a file",
+            "has no train graphs; its 40 usable rows give 0 train, 10 validation, 10 test.*by the argument split",
         ),
         (bundle, change(loss="l1"), "does not suit binary"),
         (bundle, change(accelerator="abacus"), "accelerator abacus, devices 1"),
@@ -330,3 +333,37 @@ def test_interrupt_can_be_caught(tmp_path, monkeypatch):
             silent_fit(bundle, CONFIG, tmp_path / "a")
     assert signal.getsignal(signal.SIGINT) is handler
     assert silent_fit(bundle, CONFIG, tmp_path / "a", resume=True) == silent_fit(bundle, CONFIG, tmp_path / "b")
+
+
+def built(bundle, config):
+    """The network of a run before it is trained."""
+    recipe = zoo.recipe_of(config.model)
+    each, once = recipe.transforms(config.transform)
+    return recipe.build(config.network, each, once, task=bundle.task, features=bundle.features, graphs=bundle.train)
+
+
+@pytest.mark.parametrize("average", [None, 0.0, 0.9])
+def test_mean_of_the_weights_is_judged(average, monkeypatch, tmp_path):
+    """Against a mean written down step by step; one that forgets all is the weights themselves."""
+    seen = []
+    follow = Learner.on_train_batch_end
+
+    def watched(self, *arguments):
+        seen.append({name: value.clone() for name, value in self.network.state_dict().items()})
+        follow(self, *arguments)
+
+    monkeypatch.setattr(Learner, "on_train_batch_end", watched)
+    fit(tiny.bundle(), change(average=average, epochs=1), tmp_path, progress=False)
+    run = load_run(tmp_path)
+    kept = run.model.state_dict()
+    assert len(seen) == 3
+    for name in ("head.0.weight", "final_norm.running_mean"):
+        seed_all(CONFIG.seed)
+        mean = built(tiny.bundle(), CONFIG).state_dict()[name]
+        for step, weights in enumerate(seen, start=1):
+            decay = 0 if average is None else min(average, step / (9 + step))
+            mean = decay * mean + (1 - decay) * weights[name]
+        torch.testing.assert_close(kept[name], mean)
+    assert int(kept["final_norm.num_batches_tracked"]) == 3
+    judged = evaluate(run, tiny.bundle(), "validation")["mae"]
+    assert judged == pytest.approx(read_result(tmp_path).validation["mae"], rel=1e-5)

@@ -39,6 +39,29 @@ def test_two_files_are_enough(folder, copy):
     assert torch.equal(predict(run, bundle.test), predict(load_run(folder), bundle.test))
 
 
+def test_mean_size_is_kept(folder):
+    nodes = np.diff(tiny.bundle().train.batch(range(len(tiny.bundle().train))).ptr)
+    assert float(load_run(folder).model.pool.size) == pytest.approx(nodes.mean())
+
+
+def test_run_from_before_a_setting(tmp_path):
+    """What is stored without it means what networks did then, whatever new ones do; and such a run goes on as it began."""
+    bundle = tiny.bundle()
+    before = change(epochs=1, average=None, network={"readout_norm": False})
+    fit(bundle, before, tmp_path, progress=False)
+    expected = predict(load_run(tmp_path), bundle.test)
+    about = json.loads((tmp_path / "model.json").read_text())
+    del about["network"]["readout_norm"]
+    (tmp_path / "model.json").write_text(json.dumps(about))
+    config = tmp_path / "config.yaml"
+    config.write_text(config.read_text().replace("  readout_norm: false\n", "").replace("average: null\n", ""))
+    assert torch.equal(predict(load_run(tmp_path), bundle.test), expected)
+    with pytest.raises(ValueError, match=r"other settings; average was None and is 0\.5"):
+        fit(bundle, change(epochs=1, average=0.5), tmp_path, resume=True, progress=False)
+    result = fit(bundle, change(epochs=2), tmp_path, resume=True, progress=False)
+    assert result == fit(bundle, change(before, epochs=2), tmp_path / "straight", progress=False)
+
+
 def test_description(folder):
     about = json.loads((folder / "model.json").read_text())
     assert about["transform_repr"] == repr(load_run(folder).transform)
