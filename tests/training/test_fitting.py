@@ -273,7 +273,7 @@ def test_what_cannot_be_trained(tmp_path):
         (
             empty,
             CONFIG,
-            "has no test graphs; its 40 usable rows give 20 train, 10 validation, 0 test.*--split column:NAME",
+            "has no test graphs; its 40 usable rows give 20 train, 10 validation, 0 test.*argument split: column:NAME",
         ),
         (bundle, change(loss="l1"), "does not suit binary"),
         (bundle, change(model={"backbone": "gcn"}), "backbone: 'gcn'; expected one of"),
