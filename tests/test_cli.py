@@ -1,46 +1,47 @@
-"""Commands as people type them: a new process, its exit code, its words."""
+"""Commands as people type them: what they print, and what they complain of."""
 
 import json
 import re
 import subprocess
 import sys
+import warnings
 from inspect import signature
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from escgnn import datasets, training
-from escgnn.cli import app
+from escgnn import __version__, datasets, training
+from escgnn.cli import main
 from escgnn.encoding import PARTS, RootedEncoding
 
 
 @pytest.fixture
-def escgnn(tmp_path):
-    """Runs a command line in an empty folder."""
+def process(tmp_path):
+    """Runs a command line in an empty folder, as a process of its own: its exit code, what it prints, its complaints."""
 
-    def run(*arguments, check=True):
+    def run(*arguments):
         command = [sys.executable, "-m", "escgnn.cli", *map(str, arguments)]
-        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
-        if check:
-            assert result.returncode == 0, result.stderr
-            return result.stdout
-        assert result.returncode != 0
-        assert "Traceback" not in result.stderr
-        return result.stderr
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
 
     return run
 
 
 @pytest.fixture
-def inside(tmp_path, monkeypatch):
-    """The same in this process, where everything is loaded; errors without the word."""
+def escgnn(tmp_path, monkeypatch, capsys):
+    """The same command line in this process, where everything is loaded; what it prints, or complains of if it fails."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, check=True):
-        result = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*map(str, arguments)])
-        assert (result.exit_code == 0) == check, result.output
-        return result.output if check or isinstance(result.exception, SystemExit) else str(result.exception)
+        monkeypatch.setattr(sys, "argv", ["escgnn", *map(str, arguments)])
+        capsys.readouterr()
+        with warnings.catch_warnings():  # which end a test, but not a command
+            warnings.simplefilter("default")
+            with pytest.raises(SystemExit) as end:
+                main()
+                sys.exit(0)
+        printed, complaint = capsys.readouterr()
+        assert (end.value.code == 0) == check, complaint
+        return printed if check else complaint
 
     return run
 
@@ -55,10 +56,16 @@ def test_help_needs_nothing_heavy(tmp_path):
     assert result.stdout.strip() == "[]"
 
 
-def test_version(escgnn):
-    from escgnn import __version__
-
-    assert escgnn("--version").strip() == __version__
+def test_a_process_of_its_own(process, tmp_path):
+    """Exit codes, and what goes where."""
+    assert process("--version").stdout.strip() == __version__
+    (tmp_path / "in.g6").write_text("Bw\n")
+    counted = process("count", "in.g6", "-o", "out.csv", "--pattern", "3-cycle")
+    assert (counted.returncode, counted.stderr) == (0, "") and "written to out.csv" in counted.stdout
+    failed = process("count", "missing.g6", "-o", "out.csv", "--pattern", "3-cycle")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == "error: missing.g6: no such file or directory\n"
+    assert process("count", "--patern", "3-cycle").returncode == 2
 
 
 def test_encode_molecules(escgnn, tmp_path):
@@ -175,20 +182,20 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     assert (tmp_path / "model.onnx").stat().st_size > 1000
 
 
-def test_a_fold_is_judged(inside, tmp_path, monkeypatch):
+def test_a_fold_is_judged(escgnn, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     bundle = datasets.load("csl")
     small = training.read_config(overrides=["network.hidden=8", "network.layers=1", "epochs=1"], bundle=bundle)
     result = training.fit(bundle.fold(1), small, tmp_path / "fold1", progress=False)
     for own in ([], ["--fold", "1"]):
-        printed = inside("evaluate", "fold1", "csl", *own)
+        printed = escgnn("evaluate", "fold1", "csl", *own)
         assert f"{result.test['accuracy']:.5g}" in printed.split()
         assert "judged by 30 test graphs of csl, of the split that it was trained with" in printed
-    assert "trained with another one of csl" in inside("evaluate", "fold1", "csl", "--fold", "0", check=False)
-    assert "csl has 5 folds, counted from 0" in inside("evaluate", "fold1", "csl", "--fold", "5", check=False)
+    assert "trained with another one of csl" in escgnn("evaluate", "fold1", "csl", "--fold", "0", check=False)
+    assert "csl has 5 folds, counted from 0" in escgnn("evaluate", "fold1", "csl", "--fold", "5", check=False)
 
 
-def test_a_table_is_judged_by_what_the_run_does_not_know(inside, tmp_path, monkeypatch):
+def test_a_table_is_judged_by_what_the_run_does_not_know(escgnn, tmp_path, monkeypatch):
     """The run's own split if it was trained on the table, else all rows."""
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     rings = [f"{'C' * n}C1{'C' * k}1,{n},{n % 3}" for n in range(4) for k in range(2, 12)]
@@ -196,33 +203,33 @@ def test_a_table_is_judged_by_what_the_run_does_not_know(inside, tmp_path, monke
     (tmp_path / "new.csv").write_text("smiles,length\nCCO,2\nCCCO,3\nCCCCO,4\n")
     small = ["--set", "network.hidden=8", "--set", "network.layers=1", "--set", "epochs=1"]
     own = ["--targets", "length"]
-    inside("train", "my.csv", "-o", "run", *own, "--split", "scaffold", *small)
+    escgnn("train", "my.csv", "-o", "run", *own, "--split", "scaffold", *small)
     tested = json.loads((tmp_path / "run" / "result.json").read_text())["test"]
-    printed = inside("evaluate", "run", "my.csv", *own)
+    printed = escgnn("evaluate", "run", "my.csv", *own)
     assert f"{tested['mae']:.5g}" in printed.split()
     assert "graphs of my.csv, of the split that it was trained with" in printed
-    assert inside("evaluate", "run", "my.csv", *own, "--split", "scaffold") == printed
-    message = inside("evaluate", "run", "my.csv", *own, "--split", "random", check=False)
+    assert escgnn("evaluate", "run", "my.csv", *own, "--split", "scaffold") == printed
+    message = escgnn("evaluate", "run", "my.csv", *own, "--split", "random", check=False)
     assert "run was trained with another one of my.csv" in message and "name none, and its own is used" in message
-    printed = inside("evaluate", "run", "my.csv", *own, "--part", "all")
+    printed = escgnn("evaluate", "run", "my.csv", *own, "--part", "all")
     assert "judged by all 40 graphs of my.csv, those that it was trained on too" in printed
-    assert "judged by all 3 graphs of new.csv\n" in inside("evaluate", "run", "new.csv", *own)
-    assert "judged by 3 test graphs" not in inside("evaluate", "run", "new.csv", *own, "--split", "random")
-    message = inside("evaluate", "run", "my.csv", *own, "--part", "tset", check=False)
+    assert "judged by all 3 graphs of new.csv\n" in escgnn("evaluate", "run", "new.csv", *own)
+    assert "judged by 3 test graphs" not in escgnn("evaluate", "run", "new.csv", *own, "--split", "random")
+    message = escgnn("evaluate", "run", "my.csv", *own, "--part", "tset", check=False)
     assert "Invalid value for '--part'" in message and "'tset' is not one of 'train'" in message
-    message = inside("evaluate", "run", "my.csv", "--targets", "other", check=False)
-    assert message == "bundle: targets of my.csv: 'other'; run has 'length'"
+    message = escgnn("evaluate", "run", "my.csv", "--targets", "other", check=False)
+    assert message == "error: bundle: targets of my.csv: 'other'; run has 'length'\n"
 
 
-def test_folds_are_chosen(inside, tmp_path, monkeypatch):
+def test_folds_are_chosen(escgnn, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     (tmp_path / "runs" / "fold0").mkdir(parents=True)
     (tmp_path / "in.g6").write_text("Bw\n")
-    message = inside("predict", "runs", "in.g6", "-o", "out.csv", check=False)
-    assert message == "runs holds a cross-validation; choose a fold, such as runs/fold0"
+    message = escgnn("predict", "runs", "in.g6", "-o", "out.csv", check=False)
+    assert message == "error: runs holds a cross-validation; choose a fold, such as runs/fold0\n"
     small = ["--set", "epochs=1", "--set", "network.layers=1", "--trials", "1"]
-    assert "best accuracy by validation" in inside("tune", "csl", "-o", "search", *small)
-    assert "csl has 5 folds, counted from 0" in inside("tune", "csl", "-o", "other", "--fold", "7", check=False)
+    assert "best accuracy by validation" in escgnn("tune", "csl", "-o", "search", *small)
+    assert "csl has 5 folds, counted from 0" in escgnn("tune", "csl", "-o", "other", "--fold", "7", check=False)
 
 
 def test_warnings_are_one_line():
