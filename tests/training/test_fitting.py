@@ -279,11 +279,7 @@ def test_what_cannot_be_trained(tmp_path):
         (
             empty,
             CONFIG,
-<<<<<<< HEAD
             "has no train graphs; its 40 usable rows give 0 train, 10 validation, 10 test.*by the argument split",
-=======
-            "has no test graphs; its 40 usable rows give 20 train, 10 validation, 0 test.*argument split: column:NAME",
->>>>>>> rooms
         ),
         (bundle, change(loss="l1"), "does not suit binary"),
         (bundle, change(accelerator="abacus"), "accelerator abacus, devices 1"),
