@@ -54,9 +54,9 @@ class ESCGNN(nn.Module):
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
-        readout_norm: Whether the vectors of nodes are normalised before they are read out, and a sum is taken in units of
-            the mean size that `fit_structure` measures. Residual streams only grow, and sums with them, so without
-            it one step may move every prediction; networks saved before there was this setting are without.
+        readout_norm: Whether the vectors of nodes are normalised before they are read out, and sums, with the number of
+            nodes beside them, are in units of the mean size that `fit_structure` measures. Residual streams only grow,
+            and sums with them, so without it one step may move every prediction; older saved networks are without.
         heads: Attention heads of ``gps``.
         positional: A positional encoding added by PyG, ``{"kind": "laplacian" or "random_walk", "size": 8}``.
         structure_every_layer: Whether all rounds see the structure, or only the first.
@@ -139,8 +139,10 @@ class ESCGNN(nn.Module):
         self.final_norm = NORMS[norm](width) if readout_norm else nn.Identity()
         pooling = SizedSumPool if pool == "sum" and readout_norm else POOLS[pool]
         self.pool = pooling(width) if level == "graph" else None
-        edge_width = shape(first=True).edge_channels or 0
-        self.head = perceptron(2 * width + edge_width if level == "edge" else width, hidden, out_channels)
+        read = width + 1 if isinstance(self.pool, SizedSumPool) else width  # of what the head gets
+        if level == "edge":
+            read = 2 * width + (shape(first=True).edge_channels or 0)
+        self.head = perceptron(read, hidden, out_channels)
 
     @property
     def reads(self) -> frozenset[str]:
