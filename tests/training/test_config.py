@@ -9,7 +9,7 @@ from escgnn.datasets.registry import ENTRIES
 from escgnn.encoding import RootedEncoding
 from escgnn.models import ESCGNN
 from escgnn.training import EncodingConfig, ModelConfig, TrainConfig, read_config
-from escgnn.training.config import DEFAULTS, difference
+from escgnn.training.config import DEFAULTS, difference, read_stored
 
 
 def test_file_and_overrides(tmp_path):
@@ -115,3 +115,14 @@ def test_first_difference():
     assert difference(TrainConfig(), changed) == "lr was 0.001 and is 0.5"
     assert difference(TrainConfig(), changed, {"lr"}) == "seed was 0 and is 3"
     assert difference(TrainConfig(), TrainConfig(encoding=None)) == "encoding.hops was 2 and is None"
+
+
+def test_stored_settings_are_as_old_as_their_file(tmp_path):
+    path = tmp_path / "config.yaml"
+    config = TrainConfig(average=0.5)
+    config.save(path)
+    assert read_stored(path) == config
+    newer = ("average:", "  readout_norm:")
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith(newer)))
+    assert read_stored(path) == TrainConfig(average=None, model={"readout_norm": False})
+    assert read_config(path) == TrainConfig(), "a user's file that says nothing of them has the defaults"
