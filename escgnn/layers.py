@@ -274,10 +274,11 @@ class SumPool(nn.Module):
 
 
 class SizedSumPool(SumPool):
-    """A graph is the sum of its nodes in units of the mean size of a training graph, which is saved with the weights.
+    """A graph is the sum of its nodes, and their number, in units of the mean training graph's size, saved with the weights.
 
     Twice the graph is twice the vector, as for a sum, but vectors are as large as those of a mean: a step of Adam moves
     every weight of the head by about the learning rate, and the output by that times the size of what the head reads.
+    The number of nodes is the last channel: in a sum of vectors that batch normalisation has centred it can hardly be seen.
     """
 
     size: Tensor
@@ -287,8 +288,9 @@ class SizedSumPool(SumPool):
         self.register_buffer("size", torch.ones(()))
 
     def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
-        """Vectors of all graphs; that of a graph without nodes is zero."""
-        return super().forward(h, batch, num_graphs) / self.size
+        """Vectors of all graphs, of one channel more; that of a graph without nodes is zero."""
+        counted = torch.cat([h, h.new_ones(h.size(0), 1)], 1)  # (nodes, channels + 1)
+        return super().forward(counted, batch, num_graphs) / self.size
 
     def measured(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The same batches; when all have passed, `size` is the mean number of nodes of their graphs."""

@@ -51,9 +51,9 @@ class ESCGNN(Frame):
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
-        readout_norm: Whether the vectors of nodes are normalised before they are read out, and a sum is taken in units of
-            the mean size that `fit_structure` measures. Residual streams only grow, and sums with them, so without
-            it one step may move every prediction.
+        readout_norm: Whether the vectors of nodes are normalised before they are read out, and sums, with the number of
+            nodes beside them, are in units of the mean size that `fit_structure` measures. Residual streams only grow,
+            and sums with them, so without it one step may move every prediction.
         heads: Attention heads of ``gps``.
         positional: A positional encoding added by PyG, ``{"kind": "laplacian" or "random_walk", "size": 8}``.
         structure_every_layer: Whether all rounds see the structure, or only the first.

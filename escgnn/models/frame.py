@@ -204,7 +204,9 @@ class Frame(Network):
         pooling = SizedSumPool if pool == "sum" and is_normed else POOLS[pool]
         self.final_norm = NORMS[self.settings.get("norm", "batch")](width) if is_normed else nn.Identity()
         self.pool = pooling(width) if self.level == "graph" else None
-        inputs = 2 * width + edge_width if self.level == "edge" else width
+        inputs = width + 1 if isinstance(self.pool, SizedSumPool) else width
+        if self.level == "edge":
+            inputs = 2 * width + edge_width
         self.head = perceptron(inputs, hidden, self.settings["out_channels"])
 
     @property

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from escgnn import datasets
 from escgnn.models import ESCGNN, Network
-from escgnn.training import Recipe, TrainConfig, difference, read_config
+from escgnn.training import Recipe, TrainConfig, difference, read_config, read_stored
 from escgnn.transforms import StructuralEncoding
 from escgnn.zoo import ZOO
 
@@ -192,3 +192,14 @@ def test_first_difference():
     assert difference(TrainConfig(), changed) == "lr was 0.001 and is 0.5"
     assert difference(TrainConfig(), changed, {"lr"}) == "seed was 0 and is 3"
     assert difference(TrainConfig(), TrainConfig(model="gin")) == "model was 'esc-gnn' and is 'gin'"
+
+
+def test_stored_settings_are_as_old_as_their_file(tmp_path):
+    path = tmp_path / "config.yaml"
+    config = TrainConfig(average=0.5)
+    config.save(path)
+    assert read_stored(path) == config
+    newer = ("average:", "  readout_norm:")
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if not line.startswith(newer)))
+    assert read_stored(path) == TrainConfig(average=None, network={"readout_norm": False})
+    assert read_config(path) == TrainConfig(), "a user's file that says nothing of them has the defaults"
