@@ -27,8 +27,8 @@ from escgnn.training import (
     fitting,
     load_run,
     predict,
+    predict_file,
     read_config,
-    tables,
 )
 from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
@@ -220,7 +220,7 @@ def test_a_run_of_ones_own_network_needs_its_recipe(trained, tmp_path):
     assert run.model.seen.tolist() == [3, 2], "prepared once, and saved with the weights"
     assert {*run.features} == set(), "it reads none of those that the dataset has"
     (tmp_path / "in.g6").write_text("Dhc\nA_\n")
-    assert tables.predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv").predicted == 2
+    assert predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv").graphs == 2
     (folder / "straight/config.yaml").rename(folder / "straight/config.txt")
     assert load_run(folder / "straight", **own).name == "Toy", "two files are enough"
     (folder / "straight/config.txt").rename(folder / "straight/config.yaml")

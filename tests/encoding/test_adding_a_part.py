@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
-from escgnn.tables import encode_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -16,6 +15,7 @@ from torch_geometric.data import Batch, Data
 
 from escgnn import graphs
 from escgnn.encoding import LARGEST_COUNT, PARTS, Bin, OwnPart, RootedEncoding
+from escgnn.jobs import encode_file
 from escgnn.transforms import StructuralEncoding
 from tests import naive
 from tests.strategies import messy_graphs, odd_shapes, relabelled
