@@ -172,7 +172,7 @@ def trained(request, tmp_path_factory):
     config = settings_of(name).model_copy(update={"epochs": 2, "batch_size": 8, "lr": 0.01})
     folder = tmp_path_factory.mktemp(name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "draw_curves", lambda history, path: None)
+        patch.setattr(fitting, "draw_curves", lambda *_: None)
         straight = fit(tiny.bundle(), config, folder / "straight", progress=False, **own)
         fit(tiny.bundle(), config.model_copy(update={"epochs": 1}), folder / "twice", progress=False, **own)
         resumed = fit(tiny.bundle(), config, folder / "twice", resume=True, progress=False, **own)
@@ -247,7 +247,7 @@ def test_settings_of_ones_own_network(tmp_path):
 def test_it_is_tuned_and_cross_validated_like_ours(tmp_path, monkeypatch):
     from escgnn.tuning import tune
 
-    monkeypatch.setattr(fitting, "draw_curves", lambda history, path: None)
+    monkeypatch.setattr(fitting, "draw_curves", lambda *_: None)
     bundle = tiny.bundle(folds=2)
     config = read_config(overrides=["epochs=1", "transform.hops=1"], recipe=TOY)
     assert len(fit_folds(bundle, config, tmp_path / "folds", recipe=TOY, progress=False).folds) == 2

@@ -5,7 +5,7 @@ and `RootedPairs` have cut; the others are made of the batch as it is. `Bag` has
 subgraphs, with a worked example.
 """
 
-from escgnn.bags.guard import MAX_ROWS, BagTooLargeError, rows_that_fit, split
+from escgnn.bags.guard import MAX_ROWS, BagTooLargeError, check_rows, rows_that_fit, split
 from escgnn.bags.view import NODE_ARRAYS, PAIR_ARRAYS, Bag, node_bag, pair_bag
 from escgnn.bags.whole import copies_bag, edge_deleted_bag, node_deleted_bag, whole_bag
 
@@ -15,6 +15,7 @@ __all__ = [
     "PAIR_ARRAYS",
     "Bag",
     "BagTooLargeError",
+    "check_rows",
     "copies_bag",
     "edge_deleted_bag",
     "node_bag",

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 from escgnn import terminal
 from escgnn.cli.options import Input, Smiles, Strict, file_path, folder_path
-from escgnn.encoding.settings import Settings
+from escgnn.encoding import Settings
 
 
 class EncodeCommand(TyperCommand):
@@ -136,7 +136,7 @@ def theory(
 ) -> None:
     """Check the paper's statements and draw the graphs that show them."""
     from escgnn import theorems
-    from escgnn.theorems.pages import write_docs, write_pictures
+    from escgnn.theorems import write_docs, write_pictures
 
     if docs is not None and labels:
         raise typer.BadParameter("the docs hold all statements; leave the labels out")

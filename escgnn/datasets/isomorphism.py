@@ -12,8 +12,7 @@ from escgnn.datasets.entry import PICKLED, Entry, RawFile, Size, raw_files
 from escgnn.datasets.raw import DatasetError, Raw
 from escgnn.datasets.reading import categorical, damage_named, from_members, from_undirected, read_npz
 from escgnn.datasets.splits import block_folds, stratified_folds
-from escgnn.graphs import circulant, permute
-from escgnn.graphs.graph6 import decode
+from escgnn.graphs import circulant, decode_graph6, permute
 from escgnn.task import Task
 
 EXP_FOLDS = 10
@@ -107,7 +106,7 @@ def sr25(raw: Raw) -> DatasetBundle:
     """The 15 strongly regular graphs with parameters (25, 12, 5, 6), and all 105 pairs of them."""
     (path,) = raw.paths.values()
     with damage_named(path):
-        graphs = from_members([decode(line) for line in path.read_text().split()])
+        graphs = from_members([decode_graph6(line) for line in path.read_text().split()])
     pairs = np.array(list(combinations(range(len(graphs)), 2)), np.int64)
     return DatasetBundle(raw.entry.name, graphs, raw.entry.task, pairs=pairs)
 
@@ -120,7 +119,7 @@ def brec(raw: Raw) -> DatasetBundle:
         path = raw.paths[f"{stem}.npy"]
         with damage_named(path):
             lines = np.load(path, allow_pickle=False).ravel().tolist()
-            members += [decode(line) for line in lines]
+            members += [decode_graph6(line) for line in lines]
             categories += [category] * (len(lines) // 2)
     graphs = from_members(members)
     return DatasetBundle(

@@ -29,6 +29,7 @@ from escgnn.graphs.families import (
     shrikhande,
     star,
 )
+from escgnn.graphs.graph6 import decode as decode_graph6
 from escgnn.graphs.view import Graph, as_graph, disjoint_union, from_edge_index, from_edges, permute
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "complete_bipartite",
     "counting_random",
     "cycle",
+    "decode_graph6",
     "disjoint_union",
     "empty",
     "erdos_renyi",

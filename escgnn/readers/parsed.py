@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.graphs.graph6 import decode
+from escgnn.graphs import decode_graph6
 
 NO_EDGES = np.empty((0, 2), np.int64)
 
@@ -52,7 +52,7 @@ def parse_graph6(texts: Sequence[str]) -> Parsed:
     reasons = {}
     for number, text in enumerate(texts):
         try:
-            size, pairs = decode(text)
+            size, pairs = decode_graph6(text)
         except ValueError as error:
             reasons[number] = str(error)
             continue

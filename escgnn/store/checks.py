@@ -69,7 +69,11 @@ def checked_rows(level: str, name: str, values: Any, start: Tensor) -> Tensor:
 
 def guess_level(name: str, rows: list[int], expected: dict[str, list[int]]) -> str:
     """The level whose sizes the rows have; where several do, the one that the name suggests."""
-    likely = "edge" if "edge" in name else "node" if "node" in name or name in ("x", "pos") else "graph"
+    likely = "graph"
+    if "edge" in name:
+        likely = "edge"
+    elif "node" in name or name in ("x", "pos"):
+        likely = "node"
     for level in (likely, *LEVELS):
         if rows == expected[level]:
             return level

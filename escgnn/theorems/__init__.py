@@ -13,9 +13,23 @@ import time
 from collections.abc import Iterator, Sequence
 
 from escgnn.theorems import encoding, further, power
+from escgnn.theorems.pages import write_docs, write_pictures
 from escgnn.theorems.verdict import Chart, Finding, Outcome, Table, Theorem, Verdict, Witness
 
-__all__ = ["THEOREMS", "Chart", "Finding", "Outcome", "Table", "Theorem", "Verdict", "Witness", "iterate", "run"]
+__all__ = [
+    "THEOREMS",
+    "Chart",
+    "Finding",
+    "Outcome",
+    "Table",
+    "Theorem",
+    "Verdict",
+    "Witness",
+    "iterate",
+    "run",
+    "write_docs",
+    "write_pictures",
+]
 
 THEOREMS = {
     theorem.label: theorem

@@ -21,9 +21,8 @@ def wl_counts() -> Finding:
         classes, patterns, wrong = miscounted(members, wl.ObliviousWL(m), connected_patterns(m))
         if wrong:
             return _counterexample(members, wrong, f"{m}-WL takes these for equal, but a count differs.")
-        lines.append(
-            f"{m}-WL: {classes} classes of {len(members)} graphs, {patterns} pattern{'s' * (patterns != 1)}, no count differs"
-        )
+        counted = "1 pattern" if patterns == 1 else f"{patterns} patterns"
+        lines.append(f"{m}-WL: {classes} classes of {len(members)} graphs, {counted}, no count differs")
     return Finding("holds", "; ".join(lines) + ".")
 
 

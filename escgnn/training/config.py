@@ -182,26 +182,25 @@ def read_stored(path: str | PathLike[str], recipe: Recipe | None = None) -> Trai
 
 
 def continued(path: str | PathLike[str], config: TrainConfig, recipe: Recipe | None = None) -> TrainConfig:
-    """The settings for a run that goes on: those that are newer than its file keep the meaning that they had then.
+    """The settings for a run that goes on: what is newer than the run keeps the meaning that it had when the run began.
 
-    Only where they are the defaults; what somebody chose stays, and will be refused as another setting.
+    Only where it is the default; what somebody chose stays, and is refused if it is another setting.
 
     Args:
         path: The settings with which the run began.
         config: The settings with which it is to go on.
         recipe: That of your own network.
     """
-    stored = resolved(_read_yaml(Path(path)))
+    began = read_stored(path, recipe)
     kind = (recipe_of(config.model) if recipe is None else recipe).network
-    known = section(stored, "network")
     network = dict(config.network)
     for name, before in kind.earlier.items():
-        if name not in known and network.get(name) == zoo.arguments(kind)[name].default:
+        if began.network.get(name) == before and network.get(name) == zoo.arguments(kind)[name].default:
             network[name] = before
     others = {
         name: before
         for name, before in EARLIER.items()
-        if name not in stored and getattr(config, name) == TrainConfig.model_fields[name].default
+        if getattr(began, name) == before and getattr(config, name) == TrainConfig.model_fields[name].default
     }
     return config.model_copy(update={**others, "network": network})
 

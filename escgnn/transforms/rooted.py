@@ -13,8 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import BaseTransform
 
-from escgnn.bags import MAX_ROWS, NODE_ARRAYS, PAIR_ARRAYS
-from escgnn.bags.guard import check_rows
+from escgnn.bags import MAX_ROWS, NODE_ARRAYS, PAIR_ARRAYS, check_rows
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels import threads as pool
 from escgnn.kernels.bags import Bags, Columns, Room, Views, fill, look, measure, resist
