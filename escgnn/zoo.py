@@ -14,8 +14,8 @@ from inspect import Parameter, signature
 from typing import Any
 
 from escgnn.metrics import out_channels
-from escgnn.models import ESCGNN, Network
-from escgnn.transforms import Positions, StructuralEncoding
+from escgnn.models import DSSGNN, ESCGNN, OSAN, PLGNN, SUN, Network
+from escgnn.transforms import ChoiceBags, PolicyBags, Positions, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -117,10 +117,10 @@ def arguments(kind: Callable[..., Any]) -> dict[str, Parameter]:
 def recipe_of(name: str) -> Recipe:
     """The row of that name.
 
-    >>> recipe_of("gpps")
+    >>> recipe_of("gpps")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: model: 'gpps'; did you mean 'gps'? There are esc-gnn, gin, mpnn, gps, pna, gatedgcn
+    ValueError: model: 'gpps'; did you mean 'gps'? There are ...
 
     Raises:
         ValueError: There is none.
@@ -151,6 +151,19 @@ ZOO: dict[str, Recipe] = {
     "gps": _plain("gps", "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022"),
     "pna": _plain("pna", "Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020"),
     "gatedgcn": _plain("gatedgcn", "Bresson and Laurent, Residual Gated Graph ConvNets, 2017"),
+    "dss-gnn": Recipe(
+        DSSGNN, each=PolicyBags, paper="Bevilacqua et al., Equivariant Subgraph Aggregation Networks, ICLR 2022"
+    ),
+    "sun": Recipe(
+        SUN,
+        each=PolicyBags,
+        paper="Frasca et al., Understanding and Extending Subgraph GNNs by Rethinking their Symmetries, NeurIPS 2022",
+    ),
+    "osan": Recipe(OSAN, each=ChoiceBags, paper="Qian et al., Ordered Subgraph Aggregation Networks, NeurIPS 2022"),
+    "pl-gnn": Recipe(
+        PLGNN,
+        paper="Bevilacqua et al., Efficient Subgraph GNNs by Learning Effective Selection Policies, ICLR 2024",
+    ),
 }
 
 

@@ -66,14 +66,20 @@ class Network(nn.Module):
     Attributes:
         settings: All arguments, as plain values: ``type(network)(**network.settings)`` builds it again.
         measures: Names of the arguments that `measure` may give.
+        levels: Those it is defined for, of ``"graph"``, ``"node"`` and ``"edge"``.
     """
 
     measures: ClassVar[tuple[str, ...]] = ()
+    levels: ClassVar[tuple[str, ...]] = ("graph", "node", "edge")
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__()
         given = {name: value for name, value in arguments.items() if name not in ("self", "__class__")}
         self.settings: dict[str, Any] = json.loads(json.dumps(given))
+        if self.settings.get("level", self.levels[0]) not in self.levels:
+            raise ValueError(
+                f"level: {self.settings['level']!r}; {type(self).__name__} is defined for {', '.join(self.levels)}"
+            )
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
