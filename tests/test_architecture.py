@@ -16,7 +16,7 @@ ALLOWED = {
     "provenance": "",
     "task": "",
     "graphs": "kernels",
-    "models": "layers",
+    "models": "bags layers",
     "records": "disk",
     "counting": "kernels graphs",
     "encoding": "kernels graphs",
