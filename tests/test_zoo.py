@@ -27,8 +27,8 @@ from escgnn.training import (
     fitting,
     load_run,
     predict,
+    predict_file,
     read_config,
-    tables,
 )
 from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
@@ -64,7 +64,7 @@ TOY = Recipe(Toy, each=StructuralEncoding)
 RECIPES = {**zoo.ZOO, "toy": TOY}
 FROM_DATASETS = {"x", "edge_attr", "edge_index", "batch", "ptr"}
 FEATURES = {"x": Feature("categorical", (3,)), "edge_attr": Feature("dense", (2,))}
-SMALL = {"hidden": 4, "layers": 2, "heads": 2}
+SMALL = {"hidden": 4, "layers": 2, "heads": 2, "distance": 2}
 
 every_row = pytest.mark.parametrize("name", RECIPES)
 
@@ -172,7 +172,7 @@ def trained(request, tmp_path_factory):
     config = settings_of(name).model_copy(update={"epochs": 2, "batch_size": 8, "lr": 0.01})
     folder = tmp_path_factory.mktemp(name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fitting, "draw_curves", lambda history, path: None)
+        patch.setattr(fitting, "draw_curves", lambda *_: None)
         straight = fit(tiny.bundle(), config, folder / "straight", progress=False, **own)
         fit(tiny.bundle(), config.model_copy(update={"epochs": 1}), folder / "twice", progress=False, **own)
         resumed = fit(tiny.bundle(), config, folder / "twice", resume=True, progress=False, **own)
@@ -211,7 +211,7 @@ def test_it_is_exported_or_says_why_not(trained, tmp_path):
 def test_a_run_of_ones_own_network_needs_its_recipe(trained, tmp_path):
     name, folder, own, _ = trained
     if name in zoo.ZOO:
-        with pytest.raises(ValueError, match=r"recipe: one of Toy, but the network of .* is .*ESCGNN"):
+        with pytest.raises(ValueError, match=r"recipe: one of Toy, but the network of .* is escgnn"):
             load_run(folder / "straight", recipe=TOY)
         return
     with pytest.raises(ValueError, match=r"network is tests\.test_zoo\.Toy, which is not in the zoo; give its recipe"):
@@ -220,7 +220,7 @@ def test_a_run_of_ones_own_network_needs_its_recipe(trained, tmp_path):
     assert run.model.seen.tolist() == [3, 2], "prepared once, and saved with the weights"
     assert {*run.features} == set(), "it reads none of those that the dataset has"
     (tmp_path / "in.g6").write_text("Dhc\nA_\n")
-    assert tables.predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv").predicted == 2
+    assert predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv").predicted == 2
     (folder / "straight/config.yaml").rename(folder / "straight/config.txt")
     assert load_run(folder / "straight", **own).name == "Toy", "two files are enough"
     (folder / "straight/config.txt").rename(folder / "straight/config.yaml")
@@ -247,7 +247,7 @@ def test_settings_of_ones_own_network(tmp_path):
 def test_it_is_tuned_and_cross_validated_like_ours(tmp_path, monkeypatch):
     from escgnn.tuning import tune
 
-    monkeypatch.setattr(fitting, "draw_curves", lambda history, path: None)
+    monkeypatch.setattr(fitting, "draw_curves", lambda *_: None)
     bundle = tiny.bundle(folds=2)
     config = read_config(overrides=["epochs=1", "transform.hops=1"], recipe=TOY)
     assert len(fit_folds(bundle, config, tmp_path / "folds", recipe=TOY, progress=False).folds) == 2

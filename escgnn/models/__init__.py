@@ -4,6 +4,24 @@ from escgnn.models.count_skip import CountSkip
 from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
+from escgnn.models.gin_ak import GINAK
+from escgnn.models.i2_gnn import I2GNN
+from escgnn.models.id_gnn import IDGNN
+from escgnn.models.ngnn import NGNN
 from escgnn.models.wrapping import with_structure
 
-__all__ = ["ESCGNN", "CountSkip", "Frame", "Network", "Term", "export_program", "size_of", "to_onnx", "with_structure"]
+__all__ = [
+    "ESCGNN",
+    "GINAK",
+    "I2GNN",
+    "IDGNN",
+    "NGNN",
+    "CountSkip",
+    "Frame",
+    "Network",
+    "Term",
+    "export_program",
+    "size_of",
+    "to_onnx",
+    "with_structure",
+]
