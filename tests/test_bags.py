@@ -102,6 +102,8 @@ def test_moves_equal_loops(name, how, members):
         roots = [subgraph["root"] for subgraph in subgraphs]
         expected["at_centres"] = [at[s, root] for s, root in enumerate(roots)]
         found["at_centres"] = bag.at_centres(x)
+        expected["add_at_centres"] = [at[s, v] + z[s] if v == roots[s] else at[s, v] for s, v in copies]
+        found["add_at_centres"] = bag.add_at_centres(x, z)
         nodes = range(batch.num_nodes)
         expected["to_roots"] = [total([z[s] for s, root in enumerate(roots) if root == v], how) for v in nodes]
         found["to_roots"] = bag.to_roots(z, how)

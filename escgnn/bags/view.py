@@ -26,6 +26,7 @@ class Bag:
     `to_subgraphs`    M to S  sum or mean over the copies in a subgraph
     `to_nodes`        M to N  sum or mean over the copies of a node, in whichever subgraphs
     `at_centres`      M to S  the row of the root's copy; `at_mates`, that of its mate in bags of pairs
+    `add_at_centres`  S to M  the root's copy gets its subgraph's row added to its own
     `swap`            M to M  the copy of v in the subgraph of k gets the row of k in that of v
     `to_roots`        S to N  sum or mean over the subgraphs of a root, in bags of pairs
     `to_graphs`       S to G  sum or mean over the subgraphs of a graph
@@ -157,6 +158,10 @@ class Bag:
     def at_centres(self, x: Tensor) -> Tensor:
         """Rows of copies (M, d) at the roots (S, d)."""
         return x.index_select(0, self._required("centre"))
+
+    def add_at_centres(self, x: Tensor, z: Tensor) -> Tensor:
+        """Rows of copies (M, d), at the roots with rows of subgraphs (S, d) added."""
+        return x.index_add(0, self._required("centre"), z.to(x.dtype))
 
     def at_mates(self, x: Tensor) -> Tensor:
         """Rows of copies (M, d) at the roots' mates (S, d)."""

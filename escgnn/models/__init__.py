@@ -5,6 +5,10 @@ from escgnn.models.dss_gnn import DSSGNN
 from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
+from escgnn.models.gin_ak import GINAK
+from escgnn.models.i2_gnn import I2GNN
+from escgnn.models.id_gnn import IDGNN
+from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
 from escgnn.models.sun import SUN
@@ -13,6 +17,10 @@ from escgnn.models.wrapping import with_structure
 __all__ = [
     "DSSGNN",
     "ESCGNN",
+    "GINAK",
+    "I2GNN",
+    "IDGNN",
+    "NGNN",
     "OSAN",
     "PLGNN",
     "SUN",

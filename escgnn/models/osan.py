@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch_geometric.data import Batch
 from torch_geometric.utils import softmax
 
@@ -46,6 +47,7 @@ class OSAN(Frame):
         layers: Rounds of the second network.
         first_layers: Rounds of the first.
         norm: ``"batch"``, ``"layer"`` or ``"none"``. What is left out takes part in batch norms, as in the authors' code.
+        dropout: Share of values dropped after every round of the second network.
         beta: Step of `implicit_mle`.
         auxiliary: Weight of the divergence of :math:`\mathrm{softmax}_v \sum_t z_{vt}` from uniform, summed over graphs, so that
             subgraphs differ; the authors try 0.1, 1 and 10. It is no part of the loss that is reported.
@@ -76,6 +78,7 @@ class OSAN(Frame):
         layers: int = 4,
         first_layers: int = 3,
         norm: str = "batch",
+        dropout: float = 0.0,
         beta: float = 10.0,
         auxiliary: float = 0.0,
         max_rows: int = MAX_ROWS,
@@ -85,6 +88,7 @@ class OSAN(Frame):
         self.picks = picks
         self.policy = policy
         self.beta = beta
+        self.dropout = dropout
         self.auxiliary = auxiliary
         self.position = None
         self.first = Scores(hidden, picks, first_layers, norm, node_features, edge_features)
@@ -143,7 +147,7 @@ class OSAN(Frame):
         x = bag.lift(self.node_vectors(tensors))  # (M, hidden)
         for conv, norm in zip(self.convs, self.norms, strict=True):
             new = norm(conv(x, bag, tensors.get("edge_attr"), weight=weight)).relu()  # (M, hidden)
-            x = (x + new) / 2**0.5
+            x = (x + functional.dropout(new, self.dropout, self.training)) / 2**0.5
         number = bag.to_subgraphs(kept.detach()).clamp_min(1)  # (S, 1)
         z = self.subgraphs(bag.to_subgraphs(x * kept) / number)  # (S, hidden)
         out: Tensor = self.last(bag.to_graphs(z, "mean"))  # (G, out_channels)
@@ -193,7 +197,11 @@ class Scores(nn.Module):
         self.edges = nn.ModuleList(encoders)
         self.linears = nn.ModuleList(nn.Linear(channels, channels) for _ in range(layers))
         self.norms = nn.ModuleList(NORMS[norm](channels) for _ in range(layers))
-        self.head = nn.Linear(channels, outputs, bias=False)  # a bias would not change which are best
+        self.head = nn.Linear(
+            channels, outputs, bias=False
+        )  # a bias would not change which are best, so none could learn
+        if norm != "none":
+            self.norms[-1].register_parameter("bias", None)
 
     def forward(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """The scores, (N, T)."""
