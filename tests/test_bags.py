@@ -26,6 +26,7 @@ MAKERS = {
     "node deleted": bags.node_deleted_bag,
     "edge deleted": bags.edge_deleted_bag,
     "copies": lambda batch: bags.copies_bag(batch, 3),
+    "graphs": bags.graphs_bag,
 }
 TWINS = {
     "whole": naive_bags.whole_subgraphs,
@@ -59,6 +60,16 @@ def test_odd_shapes(name, shape):
     members = [piece for member in members for piece in member.split()]  # a member may be several graphs side by side
     bag = MAKERS[name](as_batch(members))
     assert naive_bags.decoded(bag) == TWINS[name](graphs.disjoint_union(members))
+
+
+@given(FEW)
+@settings(max_examples=25)
+def test_graphs_as_they_are(members):
+    batch = as_batch(members)
+    bag = bags.graphs_bag(batch)
+    assert torch.equal(bag.edge_index, batch.edge_index)
+    found = [{**one, "edges": sorted(one["edges"])} for one in naive_bags.decoded(bag)]
+    assert found == naive_bags.copied_subgraphs(graphs.disjoint_union(members), 1)
 
 
 def test_one_graph_needs_no_batch():

@@ -8,7 +8,7 @@ subgraphs, with a worked example.
 from escgnn.bags.guard import MAX_ROWS, BagTooLargeError, rows_that_fit, split
 from escgnn.bags.policies import MARKED, POLICIES, is_cut, policy_bag
 from escgnn.bags.view import NODE_ARRAYS, PAIR_ARRAYS, Bag, node_bag, pair_bag
-from escgnn.bags.whole import copies_bag, edge_deleted_bag, node_deleted_bag, whole_bag
+from escgnn.bags.whole import copies_bag, edge_deleted_bag, graphs_bag, node_deleted_bag, whole_bag
 
 __all__ = [
     "MARKED",
@@ -20,6 +20,7 @@ __all__ = [
     "BagTooLargeError",
     "copies_bag",
     "edge_deleted_bag",
+    "graphs_bag",
     "is_cut",
     "node_bag",
     "node_deleted_bag",

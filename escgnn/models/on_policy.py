@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from escgnn.bags import MARKED, NODE_ARRAYS, Bag, copies_bag, is_cut, policy_bag
+from escgnn.bags import MARKED, NODE_ARRAYS, Bag, graphs_bag, is_cut, policy_bag
 from escgnn.models.frame import Frame, check_shared
 
 
@@ -69,7 +69,7 @@ class OnPolicy(Frame):
         x = bag.lift(self.node_vectors(tensors))  # (M, hidden)
         if self.mark is not None:
             x = x + self.mark(bag.identity)  # (M, hidden)
-        x = self.vectors(x, bag, copies_bag(batch, 1), tensors.get("edge_attr"))  # (M, hidden)
+        x = self.vectors(x, bag, graphs_bag(batch), tensors.get("edge_attr"))  # (M, hidden)
         h = bag.to_nodes(x, "mean") if bag.root is None else bag.to_subgraphs(x, "mean")  # (N, hidden)
         edge = self.edge_vectors(tensors)  # (E, hidden)
         return self._read_out(h, tensors["edge_index"], edge, tensors["batch"], bag.num_graphs)
