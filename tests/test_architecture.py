@@ -34,7 +34,7 @@ ALLOWED = {
     "metrics": "task datasets",
     "theorems": "disk graphs counting encoding decoding pictures wl",
     "zoo": "models presets transforms metrics",
-    "training": "disk engines provenance task graphs models readers store datasets jobs loader pictures metrics zoo",
+    "training": "bags disk engines provenance task graphs models readers store datasets jobs loader pictures metrics zoo",
     "estimators": "disk task store datasets training",
     "experiments": "disk provenance task graphs models records counting "
     "encoding store datasets loader transforms wl training",

@@ -7,12 +7,13 @@ import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
-from escgnn import bags, datasets, graphs
+from escgnn import bags, datasets, graphs, training
 from escgnn.bags import BagTooLargeError
 from escgnn.models import DSSGNN, SUN
 from escgnn.models.convs import CopyGINE
 from escgnn.models.sun import SUNLayer
 from escgnn.transforms import PolicyBags, RootedNodes
+from tests.training import tiny
 
 CUBIC = (  # of 8 nodes; through node 0 of the first and 1 of the second go as many 4-cycles, but 5 and 3 5-cycles
     "02 04 05 12 13 15 27 34 36 47 56 67",
@@ -239,17 +240,46 @@ def test_lonely_nodes_and_large_balls(kind, policy):
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="policy: 'ED'; expected one of null, NM, EGO, EGO+"):
+    with pytest.raises(ValueError, match="policy: 'ED'; expected one of null, NM, EGO"):
         SUN(1, policy="ED")
-    with pytest.raises(ValueError, match="policy: 'ego'; expected one of null, NM, ND, ED, EGO, EGO+"):
+    with pytest.raises(ValueError, match="policy: 'ego'; expected one of null, NM, ND, ED, EGO"):
         PolicyBags("ego")
     with pytest.raises(ValueError, match="policy: 'ego'; expected one of"):
         bags.policy_bag("ego", as_data(graphs.path(2)))
     with pytest.raises(ValueError, match="whole: 'max'; expected one of sum, mean, none"):
         SUN(1, whole="max")
-    with pytest.raises(ValueError, match=r"policy: EGO, but the balls have 7 of 9 nodes; expected those of RootedNodes"):
+    with pytest.raises(
+        ValueError, match=r"policy: EGO, but the balls have 7 of 9 nodes; expected those of RootedNodes"
+    ):
         DSSGNN(1, policy="EGO")(RootedNodes(1)(as_data(graphs.path(3))))
-    with pytest.raises(BagTooLargeError, match="has 100 copies of nodes and 300 edges .*lower batch_size"):
+    with pytest.raises(BagTooLargeError, match=r"has 100 copies of nodes and 300 edges .*lower batch_size"):
         DSSGNN(1, policy="NM", max_rows=200)(as_data(graphs.petersen()))
-    with pytest.raises(BagTooLargeError, match="has 100 copies of nodes .*lower batch_size"):
+    with pytest.raises(BagTooLargeError, match=r"has 100 copies of nodes .*lower batch_size"):
         PolicyBags("EGO", max_rows=50)(as_data(graphs.petersen()))
+
+
+@pytest.mark.parametrize(("policy", "workers"), [("ED", 0), ("EGO+", 0), ("EGO+", 1)])
+def test_a_batch_that_does_not_fit_names_its_size(policy, workers, tmp_path):
+    config = {"model": "dss-gnn", "transform": {"policy": policy, "max_rows": 300}, "epochs": 1, "batch_size": 20}
+    chosen = training.read_config(overrides={**config, "workers": workers})
+    with pytest.raises(BagTooLargeError, match=r"^max_rows: the bag of these 20 graphs has .*: lower batch_size, "):
+        training.fit(tiny.bundle(), chosen, tmp_path / "run", progress=False)
+
+
+def test_predictions_take_as_many_graphs_as_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(training.fitting, "draw_curves", lambda *_: None)
+    config = {"model": "dss-gnn", "transform": {"policy": "NM", "max_rows": 700}, "network": {"hidden": 4, "layers": 1}}
+    bundle = tiny.bundle()
+    chosen = training.read_config(overrides={**config, "epochs": 1, "batch_size": 2})
+    result = training.fit(bundle, chosen, tmp_path / "run", progress=False)
+    run = training.load_run(tmp_path / "run")
+    torch.testing.assert_close(training.predict(run, bundle.test), training.predict(run, bundle.test, batch_size=1))
+    assert result.test
+    large = as_data(graphs.complete(30))
+    large.x = torch.zeros(30, 1, dtype=torch.long)
+    with pytest.raises(BagTooLargeError, match="the bag of these 1 graphs"):
+        training.predict(run, [large])
+    with pytest.raises(ValueError, match=r"unknown setting 'network.policy'; did you mean 'transform.policy'\?"):
+        training.read_config(overrides=["model=dss-gnn", "network.policy=ED"])
+    with pytest.raises(ValueError, match="policy: 'ED'; expected one of null, NM, EGO"):
+        training.read_config(overrides=["model=sun", "transform.policy=ED"])
