@@ -145,7 +145,11 @@ DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 # Settings that authors' scripts have, for `preset=authors/...`. The rule by which an epoch is chosen is ours for all. A rate that they
 # halve every so many epochs follows our plateau here; a convolution other than GINE inside is GINE here.
 COUNT = {"lr": 1e-3, "batch_size": 256, "epochs": 2000, "patience": 10, "factor": 0.9, "transform": {"hops": 2}}
-SMALL = {"hidden": 64, "layers": 4, "residual": False}  # four gated rounds in the script that all counting rows come from
+SMALL = {
+    "hidden": 64,
+    "layers": 4,
+    "residual": False,
+}  # four gated rounds in the script that all counting rows come from
 ID_GNN = {
     "authors/counting": {**COUNT, "network": {**SMALL, "readout": "sum"}},
     "authors/ogbg-molhiv": {
@@ -160,7 +164,14 @@ NESTED = {
     "authors/counting": {**COUNT, "network": {**SMALL, "labels": "identity", "ball_pool": "sum", "pool": "sum"}},
     "authors/exp": {
         "transform": {"hops": 3},
-        "network": {"layers": 8, "labels": "none", "norm": "none", "residual": False, "ball_pool": "sum", "pool": "sum"},
+        "network": {
+            "layers": 8,
+            "labels": "none",
+            "norm": "none",
+            "residual": False,
+            "ball_pool": "sum",
+            "pool": "sum",
+        },
         "lr": 1e-4,
         "epochs": 500,
         "batch_size": 20,
@@ -235,7 +246,9 @@ ZOO: dict[str, Recipe] = {
     ),
     "gin": _plain("gin", "Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020"),
     "mpnn": _plain("mpnn", "Gilmer et al., Neural Message Passing for Quantum Chemistry, ICML 2017"),
-    "gps": _plain("gps", "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022", ATTENTION),
+    "gps": _plain(
+        "gps", "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022", ATTENTION
+    ),
     "pna": _plain("pna", "Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020"),
     "gatedgcn": _plain("gatedgcn", "Bresson and Laurent, Residual Gated Graph ConvNets, 2017"),
     "id-gnn": Recipe(

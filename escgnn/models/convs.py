@@ -61,9 +61,7 @@ class CopyGINE(nn.Module):
         elif mark == "receiver":
             self.own = perceptron(inputs, hidden, outputs, norm, bias=False)
 
-    def forward(
-        self, x: Tensor, bag: Bag, edge_attr: Tensor | None = None, *, weight: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, bag: Bag, edge_attr: Tensor | None = None, *, weight: Tensor | None = None) -> Tensor:
         """New vectors of all copies.
 
         Args:

@@ -60,7 +60,9 @@ class RootedNodes(BaseTransform):
 
     adds = NODE_ARRAYS
 
-    def __init__(self, hops: int = 3, *, outside: str = "drop", resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
+    def __init__(
+        self, hops: int = 3, *, outside: str = "drop", resistance: bool = False, max_rows: int = MAX_ROWS
+    ) -> None:
         if outside not in OUTSIDES:
             raise ValueError(f"outside: {outside!r}; expected one of {', '.join(OUTSIDES)}")
         self.hops = _whole("hops", hops, 0, MAX_HOPS)
