@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from inspect import Parameter, signature
 from typing import Any
 
+from escgnn import presets
 from escgnn.metrics import out_channels
 from escgnn.models import ESCGNN, GINAK, I2GNN, IDGNN, NGNN, Network
 from escgnn.transforms import Positions, RootedNodes, RootedPairs, StructuralEncoding
@@ -142,92 +143,6 @@ BALLS = "Σ_v E(B(v)): a message for every edge of the ball around each node"
 PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each node, once for each neighbour"
 DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 
-# Settings that authors' scripts have, for `preset=authors/...`. The rule by which an epoch is chosen is ours for all. A rate that they
-# halve every so many epochs follows our plateau here; a convolution other than GINE inside is GINE here.
-COUNT = {"lr": 1e-3, "batch_size": 256, "epochs": 2000, "patience": 10, "factor": 0.9, "transform": {"hops": 2}}
-SMALL = {
-    "hidden": 64,
-    "layers": 4,
-    "residual": False,
-}  # four gated rounds in the script that all counting rows come from
-ID_GNN = {
-    "authors/counting": {**COUNT, "network": {**SMALL, "readout": "sum"}},
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 3},
-        "network": {"hidden": 128, "layers": 3, "mark": "receiver", "normalise": True},
-        "weight_decay": 5e-4,
-        "schedule": "constant",
-        "epochs": 100,
-    },
-}
-NESTED = {
-    "authors/counting": {**COUNT, "network": {**SMALL, "labels": "identity", "ball_pool": "sum", "pool": "sum"}},
-    "authors/exp": {
-        "transform": {"hops": 3},
-        "network": {
-            "layers": 8,
-            "labels": "none",
-            "norm": "none",
-            "residual": False,
-            "ball_pool": "sum",
-            "pool": "sum",
-        },
-        "lr": 1e-4,
-        "epochs": 500,
-        "batch_size": 20,
-    },
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 4, "resistance": True},
-        "network": {"hidden": 300, "layers": 6, "virtual_node": True, "dropout": 0.65, "pool": "mean"},
-        "schedule": "constant",
-        "epochs": 100,
-        "batch_size": 32,
-    },
-    "authors/zinc-cycles": {"transform": {"hops": 3, "resistance": True}, "network": {"hidden": 64, "layers": 6}},
-}
-GIN_AK = {
-    "authors/counting": {**COUNT, "network": {"hidden": 64, "layers": 4}},
-    "authors/exp": {"transform": {"hops": 2}, "network": {"layers": 4, "inner": 2}, "epochs": 100},
-    "authors/sr25": {"transform": {"hops": 1}, "network": {"layers": 2, "inner": 2}, "lr": 2e-3, "epochs": 305},
-    "authors/zinc-12k": {
-        "transform": {"hops": 3},
-        "network": {"hidden": 128, "layers": 6},
-        "epochs": 310,
-        "batch_size": 128,
-    },
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 3},
-        "network": {
-            "hidden": 128,
-            "layers": 2,
-            "terms": ["centroid", "context"],
-            "join": "add",
-            "ball_pool": "mean",
-            "pool": "mean",
-            "dropout": 0.3,
-        },
-        "epochs": 60,
-    },
-}
-MEANS = {"ball_pool": "mean", "pair_pool": "mean", "pool": "mean"}
-I2_GNN = {
-    "authors/counting": {**COUNT, "network": {**SMALL, "labels": "identity"}},
-    "authors/zinc-12k": {
-        "transform": {"hops": 3, "resistance": True},
-        "network": {**MEANS, "hidden": 64, "layers": 6, "context": True},
-        "batch_size": 256,
-        "patience": 10,
-        "factor": 0.95,
-        "epochs": 1000,
-    },
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 4, "resistance": True},
-        "network": {**MEANS, "hidden": 300, "layers": 6, "dropout": 0.35},
-        "batch_size": 56,
-        "epochs": 50,
-    },
-}
-
 
 def _plain(backbone: str, paper: str, cost: str = EDGES) -> Recipe:
     """Message passing as it is, without the structural encoding."""
@@ -257,7 +172,7 @@ ZOO: dict[str, Recipe] = {
         fixed={**DROP, "resistance": False},
         paper="You et al., Identity-aware Graph Neural Networks, AAAI 2021",
         cost=BALLS,
-        presets=ID_GNN,
+        presets=presets.ID_GNN,
     ),
     "ngnn": Recipe(
         NGNN,
@@ -265,7 +180,7 @@ ZOO: dict[str, Recipe] = {
         fixed=DROP,
         paper="Zhang and Li, Nested Graph Neural Networks, NeurIPS 2021",
         cost=BALLS,
-        presets=NESTED,
+        presets=presets.NGNN,
     ),
     "gin-ak": Recipe(
         GINAK,
@@ -273,14 +188,14 @@ ZOO: dict[str, Recipe] = {
         fixed={**DROP, "resistance": False},
         paper="Zhao et al., From Stars to Subgraphs: Uplifting Any GNN with Local Structure Awareness, ICLR 2022",
         cost=BALLS,
-        presets=GIN_AK,
+        presets=presets.GIN_AK,
     ),
     "i2-gnn": Recipe(
         I2GNN,
         each=RootedPairs,
         paper="Huang et al., Boosting the Cycle Counting Power of Graph Neural Networks with I²-GNNs, ICLR 2023",
         cost=PAIRS,
-        presets=I2_GNN,
+        presets=presets.I2_GNN,
     ),
 }
 

@@ -13,6 +13,7 @@ ALLOWED = {
     "engines": "",
     "kernels": "",
     "layers": "",
+    "presets": "",
     "provenance": "",
     "task": "",
     "graphs": "kernels",
@@ -32,7 +33,7 @@ ALLOWED = {
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
     "theorems": "disk graphs counting encoding decoding pictures wl",
-    "zoo": "models transforms metrics",
+    "zoo": "models presets transforms metrics",
     "training": "disk engines provenance task graphs models readers store datasets jobs loader pictures metrics zoo",
     "estimators": "disk task store datasets training",
     "experiments": "disk provenance task graphs models records counting "

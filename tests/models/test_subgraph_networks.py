@@ -66,8 +66,8 @@ def test_circulants_by_radius(name):
 
 
 def test_roots_of_id_gnn_know_less_after_few_rounds():
-    """At radius 4; the mark of a receiver is heard of one round later."""
-    for mark, expected in (("sender", [1, 1, 2, 3, 10]), ("receiver", [1, 1, 1, 2, 3, 10])):
+    """At radius 4; a receiver's mark is heard of one round later. After five rounds roots know where their ball ends."""
+    for mark, expected in (("sender", [1, 1, 2, 3, 10]), ("receiver", [1, 1, 1, 2, 10])):
         for layers, number in enumerate(expected, 1):
             settings = {"layers": layers, "readout": "centre", "mark": mark, "hidden": 32}
             assert classes(said("id-gnn", CSL, settings, hops=4)) == number
@@ -111,8 +111,7 @@ MEMBERS = [graphs.erdos_renyi(8, 0.4, seed=3), graphs.cycle(5), graphs.empty(2),
 
 
 def batch_of(views):
-    batch = Batch.from_data_list([as_data(view) for view in views])
-    return batch
+    return Batch.from_data_list([as_data(view) for view in views])
 
 
 def network(kind, *arguments, seed=0, **settings):
@@ -180,7 +179,7 @@ def test_i2_gnn_that_does_not_see_the_mate_is_ngnn_by_degree(labels):
     h = model.nodes(None, pairs.num_nodes)
     degree = torch.bincount(pairs.edge_index[0], minlength=pairs.num_nodes).clamp_min(1).unsqueeze(1)
     expected = model.node(degree * model.pair(twin.vectors(h, node_bag(balls), None)))
-    torch.testing.assert_close(model.vectors(h, type(model).cut(pairs), None), expected)
+    torch.testing.assert_close(model.vectors(h, model.bag(pairs), None), expected)
 
 
 def test_a_convolution_with_weights_0_and_1_is_one_on_fewer_edges():
@@ -231,7 +230,7 @@ def test_i2_gnn_counts_triangles_of_an_edge_with_weights_set_by_hand():
     """The root hears from the mate's neighbours in the ball: one walk i, k, j for each triangle of (i, j)."""
     view = graphs.erdos_renyi(12, 0.5, seed=6)
     model = I2GNN(1, 1, hidden=2, layers=2, labels="identity", residual=False, norm="none")
-    bag = type(model).cut(RootedPairs(1)(batch_of([view])))
+    bag = model.bag(RootedPairs(1)(batch_of([view])))
     for layer in model.layers:
         identity_(layer, 2)
     with torch.no_grad():
