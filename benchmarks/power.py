@@ -15,7 +15,7 @@ from escgnn.datasets import Feature
 from escgnn.graphs import Graph
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training import read_config
+from escgnn.training import TrainConfig, read_config
 from escgnn.zoo import ZOO
 
 SEEDS = 3
@@ -29,6 +29,14 @@ TARGETS = tuple("abcd")
 def as_data(view: Graph, x: Tensor | None = None) -> Data:
     """A graph for PyG, perhaps with features of nodes."""
     return Data(x=x, edge_index=torch.from_numpy(view.edge_index), num_nodes=view.num_nodes)
+
+
+def settings_of(name: str, wanted: Mapping[str, Any]) -> TrainConfig:
+    """A run of a row of the zoo, with those of the wanted settings that its network or transform has."""
+    known = read_config(overrides={"model": name})
+    network = {key: value for key, value in wanted.items() if key in known.network}
+    transform = {key: value for key, value in wanted.items() if key in known.transform}
+    return read_config(overrides={"model": name, "network": network, "transform": transform})
 
 
 def outputs(
@@ -47,7 +55,7 @@ def outputs(
     Args:
         name: Of a row of the zoo.
         graphs: The graphs.
-        settings: Of the network, over `STRONG`; names that it does not have are left out.
+        settings: Of the network or its transform, over `STRONG`; names that neither has are left out.
         hops: Radius, if its transform has one.
         level: ``"graph"`` or ``"node"``.
         categories: Of the columns of ``x``, if it is read.
@@ -55,10 +63,7 @@ def outputs(
         chunk: Graphs at a time.
     """
     recipe = ZOO[name]
-    known = read_config(overrides={"model": name})
-    network = {key: value for key, value in {**STRONG, **(settings or {})}.items() if key in known.network}
-    transform = {} if hops is None or "hops" not in known.transform else {"hops": hops}
-    config = read_config(overrides={"model": name, "network": network, "transform": transform})
+    config = settings_of(name, {**STRONG, **({} if hops is None else {"hops": hops}), **(settings or {})})
     each, once = recipe.transforms(config.transform)
     features = {} if categories is None else {"x": Feature("categorical", tuple(categories))}
     task = Task(level, "regression", "mae", "min", TARGETS)
