@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field
 from inspect import Parameter, signature
 from typing import Any
 
+from escgnn import presets
 from escgnn.metrics import out_channels
 from escgnn.models import DSSGNN, ESCGNN, GINAK, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Network
-from escgnn.presets import DSS_GNN, ORDERED, POLICY_LEARN, SUBGRAPH_UNION
 from escgnn.transforms import ChoiceBags, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
@@ -144,92 +144,6 @@ PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each n
 WHOLES = "Σ n² rows, and Σ n E messages or, in balls, less; with ED Σ n E rows and Σ E² messages"
 DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 
-# Settings that authors' scripts have, for `preset=authors/...`. The rule by which an epoch is chosen is ours for all. A rate that they
-# halve every so many epochs follows our plateau here; a convolution other than GINE inside is GINE here.
-COUNT = {"lr": 1e-3, "batch_size": 256, "epochs": 2000, "patience": 10, "factor": 0.9, "transform": {"hops": 2}}
-SMALL = {
-    "hidden": 64,
-    "layers": 4,
-    "residual": False,
-}  # four gated rounds in the script that all counting rows come from
-ID_GNN = {
-    "authors/counting": {**COUNT, "network": {**SMALL, "readout": "sum"}},
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 3},
-        "network": {"hidden": 128, "layers": 3, "mark": "receiver", "normalise": True},
-        "weight_decay": 5e-4,
-        "schedule": "constant",
-        "epochs": 100,
-    },
-}
-NESTED = {
-    "authors/counting": {**COUNT, "network": {**SMALL, "labels": "identity", "ball_pool": "sum", "pool": "sum"}},
-    "authors/exp": {
-        "transform": {"hops": 3},
-        "network": {
-            "layers": 8,
-            "labels": "none",
-            "norm": "none",
-            "residual": False,
-            "ball_pool": "sum",
-            "pool": "sum",
-        },
-        "lr": 1e-4,
-        "epochs": 500,
-        "batch_size": 20,
-    },
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 4, "resistance": True},
-        "network": {"hidden": 300, "layers": 6, "virtual_node": True, "dropout": 0.65, "pool": "mean"},
-        "schedule": "constant",
-        "epochs": 100,
-        "batch_size": 32,
-    },
-    "authors/zinc-cycles": {"transform": {"hops": 3, "resistance": True}, "network": {"hidden": 64, "layers": 6}},
-}
-GIN_AK = {
-    "authors/counting": {**COUNT, "network": {"hidden": 64, "layers": 4}},
-    "authors/exp": {"transform": {"hops": 2}, "network": {"layers": 4, "inner": 2}, "epochs": 100},
-    "authors/sr25": {"transform": {"hops": 1}, "network": {"layers": 2, "inner": 2}, "lr": 2e-3, "epochs": 305},
-    "authors/zinc-12k": {
-        "transform": {"hops": 3},
-        "network": {"hidden": 128, "layers": 6},
-        "epochs": 310,
-        "batch_size": 128,
-    },
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 3},
-        "network": {
-            "hidden": 128,
-            "layers": 2,
-            "terms": ["centroid", "context"],
-            "join": "add",
-            "ball_pool": "mean",
-            "pool": "mean",
-            "dropout": 0.3,
-        },
-        "epochs": 60,
-    },
-}
-MEANS = {"ball_pool": "mean", "pair_pool": "mean", "pool": "mean"}
-I2_GNN = {
-    "authors/counting": {**COUNT, "network": {**SMALL, "labels": "identity"}},
-    "authors/zinc-12k": {
-        "transform": {"hops": 3, "resistance": True},
-        "network": {**MEANS, "hidden": 64, "layers": 6, "context": True},
-        "batch_size": 256,
-        "patience": 10,
-        "factor": 0.95,
-        "epochs": 1000,
-    },
-    "authors/ogbg-molhiv": {
-        "transform": {"hops": 4, "resistance": True},
-        "network": {**MEANS, "hidden": 300, "layers": 6, "dropout": 0.35},
-        "batch_size": 56,
-        "epochs": 50,
-    },
-}
-
 
 def _plain(backbone: str, paper: str, cost: str = EDGES) -> Recipe:
     """Message passing as it is, without the structural encoding."""
@@ -259,7 +173,7 @@ ZOO: dict[str, Recipe] = {
         fixed={**DROP, "resistance": False},
         paper="You et al., Identity-aware Graph Neural Networks, AAAI 2021",
         cost=BALLS,
-        presets=ID_GNN,
+        presets=presets.ID_GNN,
     ),
     "ngnn": Recipe(
         NGNN,
@@ -267,7 +181,7 @@ ZOO: dict[str, Recipe] = {
         fixed=DROP,
         paper="Zhang and Li, Nested Graph Neural Networks, NeurIPS 2021",
         cost=BALLS,
-        presets=NESTED,
+        presets=presets.NGNN,
     ),
     "gin-ak": Recipe(
         GINAK,
@@ -275,41 +189,41 @@ ZOO: dict[str, Recipe] = {
         fixed={**DROP, "resistance": False},
         paper="Zhao et al., From Stars to Subgraphs: Uplifting Any GNN with Local Structure Awareness, ICLR 2022",
         cost=BALLS,
-        presets=GIN_AK,
+        presets=presets.GIN_AK,
     ),
     "i2-gnn": Recipe(
         I2GNN,
         each=RootedPairs,
         paper="Huang et al., Boosting the Cycle Counting Power of Graph Neural Networks with I²-GNNs, ICLR 2023",
         cost=PAIRS,
-        presets=I2_GNN,
+        presets=presets.I2_GNN,
     ),
     "dss-gnn": Recipe(
         DSSGNN,
         each=PolicyBags,
         paper="Bevilacqua et al., Equivariant Subgraph Aggregation Networks, ICLR 2022",
         cost=WHOLES,
-        presets=DSS_GNN,
+        presets=presets.DSS_GNN,
     ),
     "sun": Recipe(
         SUN,
         each=PolicyBags,
         paper="Frasca et al., Understanding and Extending Subgraph GNNs by Rethinking their Symmetries, NeurIPS 2022",
         cost=WHOLES,
-        presets=SUBGRAPH_UNION,
+        presets=presets.SUN,
     ),
     "osan": Recipe(
         OSAN,
         each=ChoiceBags,
         paper="Qian et al., Ordered Subgraph Aggregation Networks, NeurIPS 2022",
         cost="(T + 1) E: a message for every edge of the graph and of each of T chosen subgraphs",
-        presets=ORDERED,
+        presets=presets.OSAN,
     ),
     "pl-gnn": Recipe(
         PLGNN,
         paper="Bevilacqua et al., Efficient Subgraph GNNs by Learning Effective Selection Policies, ICLR 2024",
         cost="(T² + 3 T + 2) / 2 E: a message for every edge of T + 1 copies, and of those before as T nodes are chosen",
-        presets=POLICY_LEARN,
+        presets=presets.PL_GNN,
     ),
 }
 

@@ -35,7 +35,7 @@ ALLOWED = {
     "theorems": "disk graphs counting encoding decoding pictures wl",
     "zoo": "models presets transforms metrics",
     "training": "bags disk engines provenance task graphs models readers store datasets jobs loader pictures metrics zoo",
-    "estimators": "disk task store datasets training",
+    "estimators": "disk task store datasets zoo training",
     "experiments": "disk provenance task graphs models records counting "
     "encoding store datasets loader transforms wl training",
     "tuning": "disk task datasets training",

@@ -1,6 +1,6 @@
 """What networks on bags of rooted subgraphs share: they read a bag beside the features, and end in vectors of nodes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
@@ -21,11 +21,9 @@ class Bagged(Frame):
 
     Attributes:
         arrays: What the bag is made of.
-        cut: What makes it of a batch.
     """
 
     arrays: ClassVar[frozenset[str]] = NODE_ARRAYS
-    cut: ClassVar[Callable[[Any], Bag]] = staticmethod(node_bag)
 
     def add_features(self, hidden: int) -> None:
         """Make the encoder of nodes, and that of edges where edges are read out: convolutions have their own."""
@@ -44,6 +42,10 @@ class Bagged(Frame):
         more = {name for name in RESISTANCES if name.replace("resistance", "hop") in self.arrays}
         return super().reads | self.arrays | (more if self.settings.get("resistance") else set())
 
+    def bag(self, data: Any) -> Bag:
+        """The bag of a batch."""
+        return node_bag(data)
+
     def vectors(self, h: Tensor, bag: Bag, edge_attr: Tensor | None) -> Tensor:
         """Vectors of all nodes.
 
@@ -56,7 +58,7 @@ class Bagged(Frame):
 
     def forward_tensors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Predictions from plain tensors by name, those that `reads` lists."""
-        bag = type(self).cut(Batch(**tensors))
+        bag = self.bag(Batch(**tensors))
         h = self.node_vectors(tensors)  # (N, hidden)
         h = self.vectors(h, bag, tensors.get("edge_attr"))  # (N, width)
         edge = self.edge_vectors(tensors)  # (E, hidden)

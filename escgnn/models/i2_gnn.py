@@ -35,7 +35,8 @@ class Exchange(nn.Module):
         gated = x if label is None else x * self.gate(label).sigmoid()  # (M, hidden)
         of_pair = torch.cat([bag.to_subgraphs(gated, "mean"), bag.at_centres(gated), bag.at_mates(gated)], 1)
         node = torch.cat([bag.to_roots(of_pair, "mean"), bag.to_nodes(gated, "mean")], 1)  # (N, 4 hidden)
-        return x + self.norm(self.update(torch.cat([x, bag.lift(node)], 1))).relu()
+        out: Tensor = self.norm(self.update(torch.cat([x, bag.lift(node)], 1))).relu()  # (M, hidden)
+        return x + out
 
 
 class I2GNN(Bagged):
@@ -56,7 +57,8 @@ class I2GNN(Bagged):
         hidden: Size of all vectors.
         layers: Number of rounds.
         labels: What copies know: ``"distance"`` to both and whether there are two ways there, as in the authors' code for
-            molecules; ``"hop"``, the distances alone; ``"identity"``, the marks of i and j, as in the paper's theory and counting.
+            molecules; ``"hop"``, the distances alone; ``"identity"``, the marks of i and j, as in the paper's theory and for
+            counting.
         resistance: Whether they know the resistances to both, too: ``transform.resistance``.
         ball_pool: ``"sum"`` or ``"mean"`` over the copies of a pair; the authors' means are for molecules.
         pair_pool: The same over the pairs of a node.
@@ -72,7 +74,6 @@ class I2GNN(Bagged):
     """
 
     arrays = PAIR_ARRAYS
-    cut = staticmethod(pair_bag)
 
     def __init__(
         self,
@@ -113,6 +114,10 @@ class I2GNN(Bagged):
         check_bagged(settings, {"ball_pool": HOWS, "pair_pool": HOWS})
         if settings.get("labels") == "none":
             raise ValueError("labels: 'none'; expected distance, hop or identity, or no pair differs from another")
+
+    def bag(self, data: Any) -> Bag:
+        """The bag of a batch: one of pairs."""
+        return pair_bag(data)
 
     def vectors(self, h: Tensor, bag: Bag, edge_attr: Tensor | None) -> Tensor:
         """Vectors of all nodes, from those of their pairs."""
