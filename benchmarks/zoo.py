@@ -11,7 +11,6 @@ is that of a process of its own. A row that is added to the zoo is measured with
 import argparse
 import json
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -82,7 +81,7 @@ class Trainee:
         return cut, time.perf_counter() - start
 
 
-def sample(name: str, count: int) -> tuple[GraphStore, Mapping[str, Feature], int, Data | None]:
+def sample(name: str, count: int) -> tuple[GraphStore, Mapping[str, Feature], int, GraphStore]:
     """Some training graphs, what features they have, how many there are in all, and the largest graph of the dataset."""
     bundle = datasets.load(name)
     train = bundle.train
@@ -105,53 +104,60 @@ def side_by_side(names: Sequence[str], batches: int, rounds: int) -> dict[str, A
                     seconds = trainee.step(batch)
                     if number:  # the first round warms up
                         best[name][i] = np.minimum(best[name][i], seconds)
-        memory = {name: peak(name, store[:BATCH], features) for name in names}
-        giant = {name: peak(name, largest, features) for name in names}
         found = {}
         for name, trainee in trainees.items():
+            memory, giant = peaks(name, [store[:BATCH], largest], features)
             cut, step = best[name].mean(0)
             found[name] = {
                 "seconds_an_epoch": step * total / BATCH,
                 "share_of_transform": cut / step,
                 "parameters": trainee.parameters,
-                "megabytes": memory[name]["megabytes"],
-                "largest_graph": giant[name],
+                "megabytes": memory["megabytes"],
+                "largest_graph": giant,
             }
         figures[dataset] = found
         show(dataset, found, int(largest.num_nodes[0]))
     return figures
 
 
-def peak(name: str, store: GraphStore, features: Mapping[str, Feature]) -> dict[str, Any]:
-    """Megabytes and seconds of steps on one batch, in a process of its own; its words if it will not."""
+def peaks(name: str, stores: Sequence[GraphStore], features: Mapping[str, Feature]) -> list[dict[str, Any]]:
+    """Megabytes and seconds of steps on the graphs of each store, in a process of its own; its words if it will not."""
+    code = "import sys; from benchmarks.zoo import in_child; in_child(*sys.argv[1:])"
+    described = json.dumps({key: asdict(feature) for key, feature in features.items()})
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "graphs"
-        store.compact().save(path)
-        code = "import sys; from benchmarks.zoo import in_child; in_child(*sys.argv[1:])"
-        described = json.dumps({key: asdict(feature) for key, feature in features.items()})
-        root = str(Path(__file__).parents[1])
-        _, printed = in_new_process(code, {"PYTHONPATH": root}, name, str(path), described)
-    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
-    return found
+        paths = [str(Path(folder) / str(number)) for number in range(len(stores))]
+        for store, path in zip(stores, paths, strict=True):
+            store.compact().save(path)
+        _, printed = in_new_process(code, {"PYTHONPATH": str(Path(__file__).parents[1])}, name, described, *paths)
+    return [json.loads(line) for line in printed.splitlines()]
 
 
-def in_child(name: str, path: str, described: str) -> None:
+def in_child(name: str, described: str, *paths: str) -> None:
     """Print, as JSON, how much memory steps on these graphs take beyond what was there before, and how long one takes."""
     features = {key: Feature(one["kind"], tuple(one["sizes"])) for key, one in json.loads(described).items()}
-    store = GraphStore.load(path)
-    trainee = Trainee(name, features, store)
-    batch = store.batch()
-    tiny = GraphStore.from_view(graphs.cycle(3)).batch()
-    if trainee.each is not None:
-        trainee.each(tiny)  # the compiler's memory is not the network's
-    before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-    try:
-        seconds = min(trainee.step(batch)[1] for _ in range(3))
-    except BagTooLargeError as error:
-        print(json.dumps({"megabytes": None, "seconds": None, "error": str(error)}))
-        return
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"megabytes": (after - before) / 1e6, "seconds": seconds}))
+    stores = [GraphStore.load(path) for path in paths]
+    trainee = Trainee(name, features, stores[0])
+    tiny = GraphStore.from_data_list([stores[0][0]])
+    trainee.step(
+        (tiny if trainee.once is None else trainee.once(tiny)).batch()
+    )  # libraries and compilers are not the network's
+    for store in stores:
+        batch = (store if trainee.once is None else trainee.once(store)).batch()
+        Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+        before = _megabytes("VmRSS")
+        try:
+            seconds = min(trainee.step(batch)[1] for _ in range(2))
+        except BagTooLargeError as error:
+            print(json.dumps({"megabytes": None, "seconds": None, "error": str(error)}))
+            continue
+        print(json.dumps({"megabytes": _megabytes("VmHWM") - before, "seconds": seconds}))
+
+
+def _megabytes(which: str) -> float:
+    """Resident memory of this process as Linux tells it, now (VmRSS) or at its peak (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (found,) = (line for line in lines if line.startswith(which))
+    return int(found.split()[1]) / 1e3
 
 
 def show(dataset: str, found: Mapping[str, Any], nodes: int) -> None:
