@@ -141,7 +141,7 @@ EDGES = "E: a message for every edge"
 ATTENTION = "E + Σ n²: a message for every edge, and a weight for every two nodes"
 BALLS = "Σ_v E(B(v)): a message for every edge of the ball around each node"
 PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each node, once for each neighbour"
-WHOLES = "Σ n² rows, and Σ n E messages or, in balls, less; with ED Σ n E rows and Σ E² messages"
+WHOLES = "Σ n²: a row for every two nodes; Σ n E: a message for every node and edge, fewer in balls"
 DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 
 
@@ -202,7 +202,7 @@ ZOO: dict[str, Recipe] = {
         DSSGNN,
         each=PolicyBags,
         paper="Bevilacqua et al., Equivariant Subgraph Aggregation Networks, ICLR 2022",
-        cost=WHOLES,
+        cost=f"{WHOLES}; with ED every edge in place of every node",
         presets=presets.DSS_GNN,
     ),
     "sun": Recipe(
