@@ -1,4 +1,4 @@
-"""ESC-GNN as scikit-learn estimators: SMILES or graphs in, numbers or classes out. Needs scikit-learn.
+"""ESC-GNN and its rivals as scikit-learn estimators: SMILES or graphs in, numbers or classes out. Needs scikit-learn.
 
 ```python
 model = ESCRegressor(hops=3, epochs=100).fit(smiles, solubility)
@@ -24,6 +24,8 @@ from escgnn.disk import Rejected
 from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training import as_store, checked
+from escgnn.training.settings import suited
+from escgnn.zoo import recipe_of
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -63,6 +65,7 @@ class ESCEstimator(BaseEstimator):
     def __init__(
         self,
         *,
+        model: str = "esc-gnn",
         hops: int | Sequence[int] = 2,
         parts: Sequence[str] = ("degree", "node", "joint", "edge"),
         backbone: str = "gin",
@@ -79,6 +82,7 @@ class ESCEstimator(BaseEstimator):
         workers: int = 0,
         verbose: bool = False,
     ) -> None:
+        self.model = model
         self.hops = hops
         self.parts = parts
         self.backbone = backbone
@@ -130,14 +134,14 @@ class ESCEstimator(BaseEstimator):
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
         names = ("epochs", "batch_size", "lr", "early_stopping", "workers")
-        return checked(
-            {
-                "transform": {"hops": _plain(self.hops), "parts": _plain(self.parts)},
-                "network": {name: _plain(getattr(self, name)) for name in ("backbone", "hidden", "layers")},
-                **{name: _plain(getattr(self, name)) for name in names},
-                "seed": int(seed),
-            }
-        )
+        chosen = {
+            "model": self.model,
+            "transform": {"hops": _plain(self.hops), "parts": _plain(self.parts)},
+            "network": {name: _plain(getattr(self, name)) for name in ("backbone", "hidden", "layers")},
+            **{name: _plain(getattr(self, name)) for name in names},
+            "seed": int(seed),
+        }
+        return checked(suited(chosen, recipe_of(self.model)))
 
     def _split(self, count: int, seed: int) -> Split:
         """Rows to learn from, and to choose the epoch by; how well it goes on others is for scikit-learn to find out."""
@@ -174,9 +178,11 @@ class ESCRegressor(RegressorMixin, ESCEstimator):
     others measurements), or whatever `escgnn.graphs.as_graph` takes.
 
     Args:
-        hops: Radius of the structural encoding, or several; see `escgnn.transforms.StructuralEncoding`.
-        parts: Its histograms.
-        backbone: The network; see `escgnn.models.ESCGNN`.
+        model: Name of a network of `escgnn.zoo.ZOO`. Of the next three arguments those count that it has.
+        hops: Radius of the structural encoding, or several; see `escgnn.transforms.StructuralEncoding`. For networks on
+            subgraphs, their radius.
+        parts: The encoding's histograms.
+        backbone: How ESC-GNN passes messages; see `escgnn.models.ESCGNN`.
         hidden: Size of its vectors.
         layers: Number of its rounds.
         epochs: Most epochs to train; the weights are those of the best one.

@@ -140,11 +140,16 @@ class Loader(DataLoader[Any]):
             for batch in batches:
                 self._position += 1
                 yield pickle.loads(batch) if self.workers else batch
-        except Exception:
+        except Exception as error:
             # Left to the garbage collector, torch would wait five seconds for each worker.
             if isinstance(self._iterator, _MultiProcessingDataLoaderIter):
                 self._iterator._shutdown_workers()
                 self._iterator = None
+            if isinstance(error, ValueError) and str(error).startswith(
+                "Caught "
+            ):  # by torch, which puts a report around it
+                message = str(error).rpartition(f"{type(error).__name__}: ")[2].strip()
+                raise type(error)(message) from error
             raise
 
 

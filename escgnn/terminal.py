@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.records import Record
     from escgnn.report import Report, Section
     from escgnn.theorems import Verdict
-    from escgnn.training import Exported, FoldResult, Judgement, Result
+    from escgnn.training import Exported, FoldResult, Judgement, ModelListing, Result
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
@@ -131,6 +131,31 @@ def show_datasets(rows: "Sequence[Listing]") -> None:
             *([row.source] if console.width > 100 else []),
         )
     console.print(table)
+
+
+def show_models(rows: "Sequence[ModelListing]") -> None:
+    """Every network that can be trained, what is done to its batches, what a step takes, and where it is from."""
+    table = Table("name", "transform", "cost", box=None, pad_edge=False)
+    table.add_column("paper", overflow="fold")
+    for row in rows:
+        transforms = ", ".join(name for name in row.transforms if name != "Positions") or "-"
+        table.add_row(row.name, transforms, escape(row.cost.partition(":")[0] or "-"), escape(row.paper))
+    console.print(table)
+    _tell("escgnn models NAME shows what can be set; escgnn train DATASET --model NAME -o FOLDER trains it")
+
+
+def show_model(row: "ModelListing") -> None:
+    """One network: its paper, what it reads, its settings with their defaults, and its presets."""
+    _tell(f"{row.name}: {row.paper}")
+    _tell(f"cost: {row.cost or 'not told'}")
+    _tell(f"reads: {', '.join(['edges', 'features that the dataset has', *row.reads])}")
+    table = Table("setting", "default", box=None, pad_edge=False)
+    for name, value in row.settings.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        table.add_row(escape(name), escape(shown))
+    console.print(table)
+    for preset, settings in row.presets.items():
+        _tell(f"preset={preset}: {', '.join(f'{name}={value}' for name, value in settings.items())}")
 
 
 def show_verification(found: "Verification") -> None:

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, field
 from inspect import Parameter, signature
 from typing import Any
 
+from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import ESCGNN, Network
-from escgnn.transforms import Positions, StructuralEncoding
+from escgnn.models import DSSGNN, ESCGNN, GINAK, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Network
+from escgnn.transforms import ChoiceBags, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -29,8 +30,9 @@ class Recipe:
         each: The class of the transform of every batch: it is called with a batch, and gives one. It should say what it adds, as
             the attribute ``adds``.
         once: The class of the transform of a whole dataset: it is called with a `GraphStore`, and gives one.
-        fixed: Arguments of the network that are no settings, because this row is what it is by them.
+        fixed: Arguments of the network or its transforms that are no settings, because this row is what it is by them.
         paper: Where the network comes from.
+        cost: What a step takes, in words: what its tensors have a row for.
         presets: Settings of a run by name, such as ``authors/zinc-12k``; those called ``default`` lie beneath all others.
     """
 
@@ -39,6 +41,7 @@ class Recipe:
     once: Callable[..., Any] | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
     paper: str = ""
+    cost: str = ""
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -60,14 +63,16 @@ class Recipe:
         """The transform of each batch and that of the store, None where there is none."""
         made = []
         for kind in (self.each, self.once):
-            own = {} if kind is None else {name: settings[name] for name in arguments(kind) if name in settings}
+            given = {**settings, **self.fixed}
+            own = {} if kind is None else {name: given[name] for name in arguments(kind) if name in given}
             made.append(None if kind is None else kind(**own))
         return made[0], made[1]
 
     def decided(self, each: Any, once: Any) -> dict[str, Any]:
         """Arguments of the network that this row or its transforms decide."""
-        found = dict(self.fixed)
-        for name in arguments(self.network):
+        known = arguments(self.network)
+        found = {name: value for name, value in self.fixed.items() if name in known}
+        for name in known:
             for transform in (each, once):
                 if transform is not None and name not in found and hasattr(transform, name):
                     found[name] = getattr(transform, name)
@@ -117,10 +122,10 @@ def arguments(kind: Callable[..., Any]) -> dict[str, Parameter]:
 def recipe_of(name: str) -> Recipe:
     """The row of that name.
 
-    >>> recipe_of("gpps")
+    >>> recipe_of("gpps")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: model: 'gpps'; did you mean 'gps'? There are esc-gnn, gin, mpnn, gps, pna, gatedgcn
+    ValueError: model: 'gpps'; did you mean 'gps'? There are esc-gnn, gin, ...
 
     Raises:
         ValueError: There is none.
@@ -132,10 +137,18 @@ def recipe_of(name: str) -> Recipe:
     raise ValueError(f"model: {name!r}; {hint}There are {', '.join(ZOO)}")
 
 
-def _plain(backbone: str, paper: str) -> Recipe:
+EDGES = "E: a message for every edge"
+ATTENTION = "E + Σ n²: a message for every edge, and a weight for every two nodes"
+BALLS = "Σ_v E(B(v)): a message for every edge of the ball around each node"
+PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each node, once for each neighbour"
+WHOLES = "Σ n²: a row for every two nodes; Σ n E: a message for every node and edge, fewer in balls"
+DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
+
+
+def _plain(backbone: str, paper: str, cost: str = EDGES) -> Recipe:
     """Message passing as it is, without the structural encoding."""
     off = {"backbone": backbone, "num_bins": None, "node_tuples": False}
-    return Recipe(ESCGNN, once=Positions, fixed=off, paper=paper)
+    return Recipe(ESCGNN, once=Positions, fixed=off, paper=paper, cost=cost)
 
 
 DEFAULT = "esc-gnn"
@@ -145,12 +158,73 @@ ZOO: dict[str, Recipe] = {
         each=StructuralEncoding,
         once=Positions,
         paper="Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024",
+        cost=f"{EDGES}; structure is counted before",
     ),
     "gin": _plain("gin", "Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020"),
     "mpnn": _plain("mpnn", "Gilmer et al., Neural Message Passing for Quantum Chemistry, ICML 2017"),
-    "gps": _plain("gps", "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022"),
+    "gps": _plain(
+        "gps", "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022", ATTENTION
+    ),
     "pna": _plain("pna", "Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020"),
     "gatedgcn": _plain("gatedgcn", "Bresson and Laurent, Residual Gated Graph ConvNets, 2017"),
+    "id-gnn": Recipe(
+        IDGNN,
+        each=RootedNodes,
+        fixed={**DROP, "resistance": False},
+        paper="You et al., Identity-aware Graph Neural Networks, AAAI 2021",
+        cost=BALLS,
+        presets=presets.ID_GNN,
+    ),
+    "ngnn": Recipe(
+        NGNN,
+        each=RootedNodes,
+        fixed=DROP,
+        paper="Zhang and Li, Nested Graph Neural Networks, NeurIPS 2021",
+        cost=BALLS,
+        presets=presets.NGNN,
+    ),
+    "gin-ak": Recipe(
+        GINAK,
+        each=RootedNodes,
+        fixed={**DROP, "resistance": False},
+        paper="Zhao et al., From Stars to Subgraphs: Uplifting Any GNN with Local Structure Awareness, ICLR 2022",
+        cost=BALLS,
+        presets=presets.GIN_AK,
+    ),
+    "i2-gnn": Recipe(
+        I2GNN,
+        each=RootedPairs,
+        paper="Huang et al., Boosting the Cycle Counting Power of Graph Neural Networks with I²-GNNs, ICLR 2023",
+        cost=PAIRS,
+        presets=presets.I2_GNN,
+    ),
+    "dss-gnn": Recipe(
+        DSSGNN,
+        each=PolicyBags,
+        paper="Bevilacqua et al., Equivariant Subgraph Aggregation Networks, ICLR 2022",
+        cost=f"{WHOLES}; with ED every edge in place of every node",
+        presets=presets.DSS_GNN,
+    ),
+    "sun": Recipe(
+        SUN,
+        each=PolicyBags,
+        paper="Frasca et al., Understanding and Extending Subgraph GNNs by Rethinking their Symmetries, NeurIPS 2022",
+        cost=WHOLES,
+        presets=presets.SUN,
+    ),
+    "osan": Recipe(
+        OSAN,
+        each=ChoiceBags,
+        paper="Qian et al., Ordered Subgraph Aggregation Networks, NeurIPS 2022",
+        cost="(T + 1) E: a message for every edge of the graph and of each of T chosen subgraphs",
+        presets=presets.OSAN,
+    ),
+    "pl-gnn": Recipe(
+        PLGNN,
+        paper="Bevilacqua et al., Efficient Subgraph GNNs by Learning Effective Selection Policies, ICLR 2024",
+        cost="(T² + 3 T + 2) / 2 E: a message for every edge of T + 1 copies, and of those before as T nodes are chosen",
+        presets=presets.PL_GNN,
+    ),
 }
 
 

@@ -26,6 +26,7 @@ MAKERS = {
     "node deleted": bags.node_deleted_bag,
     "edge deleted": bags.edge_deleted_bag,
     "copies": lambda batch: bags.copies_bag(batch, 3),
+    "graphs": bags.graphs_bag,
 }
 TWINS = {
     "whole": naive_bags.whole_subgraphs,
@@ -59,6 +60,16 @@ def test_odd_shapes(name, shape):
     members = [piece for member in members for piece in member.split()]  # a member may be several graphs side by side
     bag = MAKERS[name](as_batch(members))
     assert naive_bags.decoded(bag) == TWINS[name](graphs.disjoint_union(members))
+
+
+@given(FEW)
+@settings(max_examples=25)
+def test_graphs_as_they_are(members):
+    batch = as_batch(members)
+    bag = bags.graphs_bag(batch)
+    assert torch.equal(bag.edge_index, batch.edge_index)
+    found = [{**one, "edges": sorted(one["edges"])} for one in naive_bags.decoded(bag)]
+    assert found == naive_bags.copied_subgraphs(graphs.disjoint_union(members), 1)
 
 
 def test_one_graph_needs_no_batch():
@@ -102,6 +113,8 @@ def test_moves_equal_loops(name, how, members):
         roots = [subgraph["root"] for subgraph in subgraphs]
         expected["at_centres"] = [at[s, root] for s, root in enumerate(roots)]
         found["at_centres"] = bag.at_centres(x)
+        expected["add_at_centres"] = [at[s, v] + z[s] if v == roots[s] else at[s, v] for s, v in copies]
+        found["add_at_centres"] = bag.add_at_centres(x, z)
         nodes = range(batch.num_nodes)
         expected["to_roots"] = [total([z[s] for s, root in enumerate(roots) if root == v], how) for v in nodes]
         found["to_roots"] = bag.to_roots(z, how)

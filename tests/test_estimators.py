@@ -197,3 +197,12 @@ def test_grid_search():
 
 def test_cross_validation_on_a_store():
     assert cross_val_score(ESCRegressor(**TINY), as_store(CYCLES), SIZES, cv=2, error_score="raise").shape == (2,)
+
+
+def test_any_network_of_the_zoo():
+    model = ESCRegressor(model="ngnn", **TINY).fit(CYCLES, SIZES)
+    assert model.run_.name == "ngnn"
+    assert model.run_.transform.hops == 1
+    assert model.predict(CYCLES).shape == (8,)
+    with pytest.raises(ValueError, match="model: 'ngn'; did you mean 'ngnn'"):
+        ESCRegressor(model="ngn", **TINY).fit(CYCLES, SIZES)

@@ -149,7 +149,7 @@ def test_odd_tensors_come_back_from_workers():
 def test_errors_reach_the_caller(workers):
     loader = Loader(STORE, 3, transform=explode, workers=workers)
     seen = []
-    with pytest.raises(ValueError, match="graph 7 explodes"):
+    with pytest.raises(ValueError, match=r"^graph 7 explodes$"):
         for batch in loader:
             seen.append(batch.num_graphs)
     assert seen == [3, 3]

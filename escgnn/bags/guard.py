@@ -15,10 +15,10 @@ class BagTooLargeError(ValueError):
     """A batch whose bag would not fit; `split` makes batches of the same graphs that do.
 
     Attributes:
-        rows: What each graph needs, ``(graphs,)``.
+        rows: What each graph needs, ``(graphs,)``; None if it was raised in a worker process, which hands on the message only.
     """
 
-    def __init__(self, message: str, rows: Tensor) -> None:
+    def __init__(self, message: str, rows: Tensor | None = None) -> None:
         super().__init__(message)
         self.rows = rows
 
@@ -49,7 +49,7 @@ def check_rows(copies: Tensor, edges: Tensor, max_rows: int) -> None:
     raise BagTooLargeError(
         f"max_rows: the bag of these {rows.numel():,} graphs has {total_copies:,} copies of nodes and {total_edges:,} "
         f"edges between them, graph {largest} alone {int(copies[largest]):,} and {int(edges[largest]):,}; expected at "
-        f"most {max_rows:,} of each: take fewer graphs at a time, fewer hops, or raise max_rows",
+        f"most {max_rows:,} of each: lower batch_size, take fewer hops, or raise max_rows",
         rows,
     )
 

@@ -26,6 +26,7 @@ class Bag:
     `to_subgraphs`    M to S  sum or mean over the copies in a subgraph
     `to_nodes`        M to N  sum or mean over the copies of a node, in whichever subgraphs
     `at_centres`      M to S  the row of the root's copy; `at_mates`, that of its mate in bags of pairs
+    `add_at_centres`  S to M  the root's copy gets its subgraph's row added to its own
     `swap`            M to M  the copy of v in the subgraph of k gets the row of k in that of v
     `to_roots`        S to N  sum or mean over the subgraphs of a root, in bags of pairs
     `to_graphs`       S to G  sum or mean over the subgraphs of a graph
@@ -158,6 +159,10 @@ class Bag:
         """Rows of copies (M, d) at the roots (S, d)."""
         return x.index_select(0, self._required("centre"))
 
+    def add_at_centres(self, x: Tensor, z: Tensor) -> Tensor:
+        """Rows of copies (M, d), at the roots with rows of subgraphs (S, d) added."""
+        return x.index_add(0, self._required("centre"), z.to(x.dtype))
+
     def at_mates(self, x: Tensor) -> Tensor:
         """Rows of copies (M, d) at the roots' mates (S, d)."""
         return x.index_select(0, self._required("mate"))
@@ -202,7 +207,7 @@ def node_bag(data: Any) -> Bag:
         num_nodes=members.num_nodes,
         num_graphs=members.num_graphs,
         root=torch.arange(members.num_nodes, device=length.device),
-        centre=(data.bag_hop == 0).nonzero().squeeze(1),
+        centre=_where_zero(data.bag_hop, subgraph, length.size(0)),
         hop=data.bag_hop.long(),
         more=data.bag_more.long(),
         resistance=data.bag_resistance if "bag_resistance" in data else None,
@@ -215,7 +220,7 @@ def pair_bag(data: Any) -> Bag:
     """The bag that `escgnn.transforms.RootedPairs` has cut: the ball of every node once for each of its neighbours."""
     ball = node_bag(data)
     assert ball.centre is not None
-    edges = torch.bincount(ball.subgraph[ball.edge_index[1]], minlength=ball.num_nodes)  # (N,)
+    edges = counted(ball.subgraph[ball.edge_index[1]], ball.num_nodes)  # (N,)
     root = torch.repeat_interleave(data.bag_mates.long())  # (S,)
     length = ball.length[root]
     start = starts(length)
@@ -247,7 +252,7 @@ class Members:
 
     def __init__(self, data: Any) -> None:
         device = data.edge_index.device
-        self.num_nodes = int(data.num_nodes)
+        self.num_nodes: int = data.num_nodes  # no int(), or a program would keep this number
         ptr = getattr(data, "ptr", None)
         if ptr is None:
             ptr = torch.tensor([0, self.num_nodes], device=device)
@@ -255,7 +260,7 @@ class Members:
         self.sizes = ptr.diff()  # (G,)
         self.node_start = ptr[:-1]  # (G,)
         self.graph = torch.repeat_interleave(self.sizes, output_size=self.num_nodes)  # (N,)
-        self.columns = torch.bincount(self.graph[data.edge_index[0]], minlength=self.num_graphs)  # (G,)
+        self.columns = counted(self.graph[data.edge_index[0]], self.num_graphs)  # (G,)
         self.column_start = starts(self.columns)  # (G,)
 
 
@@ -278,6 +283,21 @@ def stretch(begin: Tensor, length: Tensor) -> Tensor:
     return shift + torch.arange(shift.size(0), device=shift.device)
 
 
+def counted(place: Tensor, size: int) -> Tensor:
+    """How often each place from 0 to below ``size`` is there: ``bincount``, whose size a program could not know.
+
+    >>> counted(torch.tensor([2, 0, 2]), 4).tolist()
+    [1, 0, 2, 0]
+    """
+    return place.new_zeros(size).scatter_add(0, place, torch.ones_like(place))
+
+
+def _where_zero(distance: Tensor, subgraph: Tensor, size: int) -> Tensor:
+    """The copy at distance 0 in each subgraph, which there is once: ``nonzero``, whose size a program could not know."""
+    copy = torch.arange(subgraph.size(0), device=subgraph.device)
+    return copy.new_zeros(size).scatter_add(0, subgraph, torch.where(distance == 0, copy, 0))
+
+
 def reduce(values: Tensor, place: Tensor, size: int, how: str) -> Tensor:
     """Sum or mean of the rows that share a place; zero where none does."""
     if how not in HOWS:
@@ -285,7 +305,7 @@ def reduce(values: Tensor, place: Tensor, size: int, how: str) -> Tensor:
     total = values.new_zeros(size, *values.shape[1:]).index_add(0, place, values)
     if how == "sum":
         return total
-    number = torch.bincount(place, minlength=size).clamp_min(1)
+    number = counted(place, size).clamp_min(1)
     return total / number.view(-1, *[1] * (values.dim() - 1))
 
 

@@ -24,6 +24,21 @@ def whole_bag(data: Any, *, max_rows: int = MAX_ROWS) -> Bag:
     return replace(bag, root=root, centre=bag.start + root - members.node_start[bag.graph])
 
 
+def graphs_bag(data: Any) -> Bag:
+    """Every graph once, as it is, so that what works on bags works on it; columns stay in their order."""
+    members = Members(data)
+    device = data.edge_index.device
+    return Bag(
+        length=members.sizes,
+        node=torch.arange(members.num_nodes, device=device),
+        edge_index=data.edge_index,
+        column=torch.arange(data.edge_index.size(1), device=device),
+        graph=torch.arange(members.num_graphs, device=device),
+        num_nodes=members.num_nodes,
+        num_graphs=members.num_graphs,
+    )
+
+
 def copies_bag(data: Any, count: int, *, max_rows: int = MAX_ROWS) -> Bag:
     """The whole graph ``count`` times, without roots: OSAN's and Policy-Learn's. Copies of a graph follow each other."""
     if count < 1:

@@ -1,4 +1,4 @@
-"""Commands that learn, and that use what was learnt: train, predict, evaluate, export, tune."""
+"""Commands that learn, and that use what was learnt: models, train, predict, evaluate, export, tune."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +13,7 @@ from escgnn.cli.options import (
     Input,
     Kind,
     Labels,
+    Model,
     RunFolder,
     Settings,
     Smiles,
@@ -21,14 +22,29 @@ from escgnn.cli.options import (
     file_path,
     folder_path,
     load_dataset,
+    overrides,
 )
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
 
 
+def list_models(
+    name: Annotated[str | None, typer.Argument(help="Show the settings and presets of this one.")] = None,
+) -> None:
+    """List the networks that can be trained: where they come from, what they read, and what a step takes."""
+    from escgnn import training
+
+    found = training.models(name)
+    if name is None:
+        terminal.show_models(found)
+    else:
+        terminal.show_model(found[0])
+
+
 def train(
     dataset: Dataset,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.", callback=folder_path)],
+    model: Model = None,
     config: Config = None,
     settings: Settings = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -43,10 +59,10 @@ def train(
     from escgnn import training
 
     bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
-    overrides = [*(settings or ())]
+    given = overrides(settings, model)
     if devices is not None:
-        overrides.append(f"devices={devices}")
-    chosen = training.read_config(config, overrides, bundle=bundle)
+        given.append(f"devices={devices}")
+    chosen = training.read_config(config, given, bundle=bundle)
     if bundle.folds:
         terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
     else:
@@ -118,6 +134,7 @@ def tune(
         typer.Option("-o", "--out", help="Folder for the search; an earlier one there goes on.", callback=folder_path),
     ],
     trials: Annotated[int, typer.Option(help="Trials in all.")] = 20,
+    model: Model = None,
     config: Config = None,
     settings: Settings = None,
     timeout: Annotated[float | None, typer.Option(help="Begin no further trial after so many seconds.")] = None,
@@ -135,7 +152,7 @@ def tune(
     bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
     if bundle.folds or fold is not None:
         bundle = bundle.fold(fold or 0)
-    base = training.read_config(config, settings or (), bundle=bundle)
+    base = training.read_config(config, overrides(settings, model), bundle=bundle)
     result = tuning.tune(
         bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=terminal.show_trial
     )

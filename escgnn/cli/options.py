@@ -52,7 +52,13 @@ Config = Annotated[Path | None, typer.Option(help="YAML file with settings.", ca
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="key=value, e.g. model=gin or network.hidden=300; may be repeated.")
 ]
+Model = Annotated[str | None, typer.Option(help="A name from escgnn models; the same as --set model=NAME.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=folder_path)]
+
+
+def overrides(settings: list[str] | None, model: str | None) -> list[str]:
+    """What the command line sets, the model last."""
+    return [*(settings or ()), *([] if model is None else [f"model={model}"])]
 
 
 def load_dataset(name: str, *, targets: str | None, kind: str | None, **options: Any) -> Any:

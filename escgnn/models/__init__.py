@@ -1,9 +1,35 @@
 """Graph neural networks under one contract, `Network`; those of the zoo, and the structural embedding for any other."""
 
 from escgnn.models.count_skip import CountSkip
+from escgnn.models.dss_gnn import DSSGNN
 from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
+from escgnn.models.gin_ak import GINAK
+from escgnn.models.i2_gnn import I2GNN
+from escgnn.models.id_gnn import IDGNN
+from escgnn.models.ngnn import NGNN
+from escgnn.models.osan import OSAN
+from escgnn.models.pl_gnn import PLGNN
+from escgnn.models.sun import SUN
 from escgnn.models.wrapping import with_structure
 
-__all__ = ["ESCGNN", "CountSkip", "Frame", "Network", "Term", "export_program", "size_of", "to_onnx", "with_structure"]
+__all__ = [
+    "DSSGNN",
+    "ESCGNN",
+    "GINAK",
+    "I2GNN",
+    "IDGNN",
+    "NGNN",
+    "OSAN",
+    "PLGNN",
+    "SUN",
+    "CountSkip",
+    "Frame",
+    "Network",
+    "Term",
+    "export_program",
+    "size_of",
+    "to_onnx",
+    "with_structure",
+]

@@ -67,16 +67,22 @@ class Network(nn.Module):
     Attributes:
         settings: All arguments, as plain values: ``type(network)(**network.settings)`` builds it again.
         measures: Names of the arguments that `measure` may give.
+        levels: Those it is defined for, of ``"graph"``, ``"node"`` and ``"edge"``.
         earlier: Of settings that a saved network may lack because it is older than they are, what it does.
     """
 
     measures: ClassVar[tuple[str, ...]] = ()
+    levels: ClassVar[tuple[str, ...]] = ("graph", "node", "edge")
     earlier: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         super().__init__()
         given = {name: value for name, value in arguments.items() if name not in ("self", "__class__")}
         self.settings: dict[str, Any] = json.loads(json.dumps(given))
+        if self.settings.get("level", self.levels[0]) not in self.levels:
+            raise ValueError(
+                f"level: {self.settings['level']!r}; {type(self).__name__} is defined for {', '.join(self.levels)}"
+            )
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
@@ -216,7 +222,7 @@ class Frame(Network):
 
     def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
         """Measure the mean size of the training graphs, if sums are taken in units of it."""
-        if isinstance(self.pool, SizedSumPool):
+        if isinstance(getattr(self, "pool", None), SizedSumPool):  # some have read-outs of their own
             for _ in self.measured(training):
                 pass
 

@@ -18,6 +18,7 @@ from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
 from escgnn.training.job import Predict, predict_file
 from escgnn.training.judging import Judgement, judge
+from escgnn.training.listing import ModelListing, models
 from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
 from escgnn.zoo import Recipe
 
@@ -25,6 +26,7 @@ __all__ = [
     "Exported",
     "FoldResult",
     "Judgement",
+    "ModelListing",
     "Predict",
     "Recipe",
     "Result",
@@ -43,6 +45,7 @@ __all__ = [
     "formulas",
     "judge",
     "load_run",
+    "models",
     "predict",
     "predict_file",
     "read_config",

@@ -237,7 +237,7 @@ def _nested(text: str) -> dict[str, Any]:
 
 def difference(old: TrainConfig, new: TrainConfig, ignore: Iterable[str] = ()) -> str | None:
     """The first setting that differs, with both its values; None if there is none."""
-    before, after = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    before, after = flat(old.model_dump(mode="json")), flat(new.model_dump(mode="json"))
     for name in dict.fromkeys((*before, *after)):
         if name not in ignore and before.get(name) != after.get(name):
             return f"{name} was {before.get(name)!r} and is {after.get(name)!r}"
@@ -269,9 +269,10 @@ def _parse(text: str, where: str) -> Any:
         raise ValueError(f"{where}: not YAML; {' '.join(str(error).split())}") from None
 
 
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of sections beside all others, by full name, such as ``network.hidden``."""
+    found: dict[str, Any] = {}
     for name, value in settings.items():
-        inner = _flat(value) if isinstance(value, Mapping) else {}
-        flat |= {f"{name}.{key}": item for key, item in inner.items()} or {name: value}
-    return flat
+        inner = flat(value) if isinstance(value, Mapping) else {}
+        found |= {f"{name}.{key}": item for key, item in inner.items()} or {name: value}
+    return found

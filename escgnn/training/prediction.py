@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from escgnn.bags import BagTooLargeError
 from escgnn.datasets import DatasetBundle
 from escgnn.graphs import Graph, as_graph, disjoint_union
 from escgnn.loader import Loader
@@ -142,6 +143,25 @@ def outputs(run: Run, graphs: GraphStore, batch_size: int = BATCH, workers: int 
             found = "none" if width is None else f"shape {width}"
             raise ValueError(f"graphs: the network reads {name} of shape {wanted} for each row; there is {found}")
     graphs = graphs if run.once is None else run.once(graphs)
+    while True:
+        try:
+            answers, doubtful = _answered(run, graphs, batch_size, workers)
+            break
+        except BagTooLargeError:
+            if batch_size == 1:
+                raise
+            batch_size //= 2  # predictions do not depend on it
+    if doubtful:
+        warnings.warn(
+            f"{doubtful} of {len(graphs)} graphs have shapes that no training graph had; predictions may be wrong there",
+            UnseenShapesWarning,
+            stacklevel=3,
+        )
+    return answers
+
+
+def _answered(run: Run, graphs: GraphStore, batch_size: int, workers: int) -> tuple[Tensor, int]:
+    """What the network says, and of how many graphs it has doubts."""
     device = next(run.model.parameters()).device
     answers = [torch.empty(0, out_channels(run.task))]
     doubtful = 0
@@ -149,13 +169,7 @@ def outputs(run: Run, graphs: GraphStore, batch_size: int = BATCH, workers: int 
         for batch in Loader(graphs, batch_size, transform=run.transform, workers=workers):
             answers.append(run.model(batch.to(device)).float().cpu())
             doubtful += run.model.doubts(batch)
-    if doubtful:
-        warnings.warn(
-            f"{doubtful} of {len(graphs)} graphs have shapes that no training graph had; predictions may be wrong there",
-            UnseenShapesWarning,
-            stacklevel=3,
-        )
-    return torch.cat(answers)
+    return torch.cat(answers), doubtful
 
 
 def formulas(run: Run) -> dict[str, dict[Term, float]]:

@@ -34,7 +34,8 @@ def completed(settings: Mapping[str, Any], recipe: Recipe, others: Iterable[str]
     for name in ("network", "transform"):
         if not isinstance(settings.get(name, {}), Mapping):
             raise ValueError(f"{name}: {settings[name]!r}; expected settings by name")
-    transform_fields = {name: one for kind in (recipe.each, recipe.once) if kind for name, one in _fields(kind).items()}
+    kinds = [kind for kind in (recipe.each, recipe.once) if kind]
+    transform_fields = {name: one for kind in kinds for name, one in _fields(kind).items() if name not in recipe.fixed}
     _refuse_unknown(
         {name: value for name, value in settings.items() if name != "network"},
         [*others, *_listed("transform", transform_fields)],
@@ -50,7 +51,7 @@ def completed(settings: Mapping[str, Any], recipe: Recipe, others: Iterable[str]
     _refuse_unknown(settings, [*others, *_listed("network", network_fields), *_listed("transform", transform_fields)])
     network = _checked("network", network_fields, section(settings, "network"))
     try:
-        recipe.network.check({**network, **recipe.fixed})
+        recipe.network.check({**network, **recipe.decided(each, once)})
     except ValueError as error:
         raise ValueError(f"network.{error}") from error
     return {**settings, "network": network, "transform": transform}

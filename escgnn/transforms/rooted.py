@@ -59,7 +59,9 @@ class RootedNodes(BaseTransform):
 
     adds = NODE_ARRAYS
 
-    def __init__(self, hops: int, *, outside: str = "drop", resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
+    def __init__(
+        self, hops: int = 3, *, outside: str = "drop", resistance: bool = False, max_rows: int = MAX_ROWS
+    ) -> None:
         if outside not in OUTSIDES:
             raise ValueError(f"outside: {outside!r}; expected one of {', '.join(OUTSIDES)}")
         self.hops = _whole("hops", hops, 0, MAX_HOPS)
@@ -111,7 +113,7 @@ class RootedPairs(BaseTransform):
 
     adds = PAIR_ARRAYS
 
-    def __init__(self, hops: int, *, resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
+    def __init__(self, hops: int = 3, *, resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
         self.hops = _whole("hops", hops, 1, MAX_HOPS)
         self.resistance = resistance
         self.max_rows = _whole("max_rows", max_rows, 1)

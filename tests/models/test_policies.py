@@ -1,0 +1,285 @@
+"""DSS-GNN and SUN: what each policy can tell apart, how they are wired, and what they turn into where parts are switched off."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Batch, Data
+
+from escgnn import bags, datasets, graphs, training
+from escgnn.bags import BagTooLargeError
+from escgnn.models import DSSGNN, SUN
+from escgnn.models.convs import CopyGINE
+from escgnn.models.sun import SUNLayer
+from escgnn.transforms import PolicyBags, RootedNodes
+from tests.training import tiny
+
+CUBIC = (  # of 8 nodes; through node 0 of the first and 1 of the second go as many 4-cycles, but 5 and 3 5-cycles
+    "02 04 05 12 13 15 27 34 36 47 56 67",
+    "02 03 05 12 13 17 25 36 45 46 47 67",
+)
+CSL_STEPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
+
+
+def as_data(graph):
+    return Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
+
+
+def two_triangles():
+    return graphs.as_graph([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)], num_nodes=6)
+
+
+def cubic(text):
+    return graphs.as_graph([(int(u), int(v)) for u, v in text.split()], num_nodes=8)
+
+
+def outputs(kind, policy, members, *, hops=2, level="graph", seeds=1, layers=4, **settings):
+    """What untrained networks say about each graph, or node, in units of the largest number: (rows, seeds).
+
+    Norms take the statistics of all graphs together, or an untrained network would be too nearly linear to show anything.
+    """
+    batch = PolicyBags(policy, hops=hops)(Batch.from_data_list(members))
+    columns = []
+    for seed in range(seeds):
+        torch.manual_seed(seed)
+        network = kind(1, policy=policy, level=level, hidden=8, layers=layers, **settings).double()
+        for part in network.modules():
+            if isinstance(part, torch.nn.BatchNorm1d):
+                part.eps = 0.1  # or what is equal but for rounding would be blown up
+        with torch.no_grad():
+            out = network.train()(batch)
+        columns.append(out / out.abs().max())
+    return torch.cat(columns, 1)
+
+
+def differ(rows):
+    """Whether two rows do; in between there is nothing."""
+    gap = float((rows[0] - rows[1]).abs().max())
+    assert gap < 1e-10 or gap > 1e-6, gap
+    return gap > 1e-6
+
+
+def classes(rows):
+    """How many kinds of rows there are."""
+    return len({tuple(row) for row in rows.div(1e-8).round().tolist()})
+
+
+PAIRS = {
+    "hexagon": (graphs.cycle(6), two_triangles()),
+    "rook": (graphs.rook(4), graphs.shrikhande()),
+}
+ALL = [(DSSGNN, policy) for policy in DSSGNN.policies] + [(SUN, policy) for policy in SUN.policies]
+every_policy = pytest.mark.parametrize(("kind", "policy"), ALL, ids=lambda value: getattr(value, "__name__", value))
+
+
+@every_policy
+def test_exact_power(kind, policy):
+    rng = np.random.default_rng(0)
+    for name, pair in PAIRS.items():
+        renamed = graphs.permute(pair[0], rng.permutation(pair[0].num_nodes))
+        out = outputs(kind, policy, [as_data(one) for one in (*pair, renamed)], seeds=2)
+        expected = policy == "ED" if name == "rook" else (kind, policy) != (DSSGNN, "null")
+        assert differ(out[:2]) == expected, name
+        assert not differ(out[[0, 2]]), name
+
+
+@pytest.mark.parametrize("kind", [DSSGNN, SUN])
+@pytest.mark.parametrize("policy", ["EGO", "EGO+"])
+def test_skip_links_need_large_balls(kind, policy):
+    members = [as_data(graphs.circulant(41, 1, step)) for step in CSL_STEPS]
+    found = [classes(outputs(kind, policy, members, hops=hops)) for hops in (1, 2, 3, 4)]
+    assert found == [2, 5, 9, 10]
+
+
+@pytest.mark.parametrize(("kind", "policy", "number"), [(DSSGNN, "ED", 3), (DSSGNN, "ND", 1), (SUN, "NM", 1)])
+def test_strongly_regular_graphs_need_edges_deleted(kind, policy, number, benchmark_data):
+    members = [datasets.load("sr25", root=benchmark_data).graphs[i] for i in (0, 7, 14)]
+    plain = [Data(edge_index=one.edge_index, num_nodes=one.num_nodes) for one in members]
+    assert classes(outputs(kind, policy, plain)) == number
+
+
+@every_policy
+def test_satisfiable_formulas(kind, policy, benchmark_data):
+    members = datasets.load("exp", root=benchmark_data).graphs
+    pairs = [(2 * i, 2 * i + 1) for i in (0, 301)]
+    features = {"kind": "categorical", "sizes": [2]}
+    for hops in (1, 2):
+        expected = (kind, policy) != (DSSGNN, "null") and not (hops == 1 and policy in ("EGO", "EGO+"))
+        for pair in pairs:
+            out = outputs(kind, policy, [members[i] for i in pair], hops=hops, node_features=features)
+            assert differ(out) == expected, (pair, hops)
+        if not bags.is_cut(policy):
+            break
+
+
+@every_policy
+def test_nodes_of_a_cubic_pair(kind, policy):
+    left, right = (as_data(cubic(text)) for text in CUBIC)
+    out = outputs(kind, policy, [left, right], level="node")
+    alike = (kind, policy) == (DSSGNN, "null")
+    assert differ(out[[0, 8 + 1]]) != alike
+
+
+@pytest.mark.parametrize("policy", ["ND", "NM"])
+def test_without_exchange_the_cubic_pair_is_equal(policy):
+    """What tells the pair apart is the exchange between subgraphs: a network whose second branch is silent cannot."""
+    torch.manual_seed(0)
+    network = DSSGNN(1, policy=policy, level="node", hidden=8, layers=6).double().eval()
+    for layer in network.layers:
+        silence(layer.across_norm)
+    out = network(Batch.from_data_list([as_data(cubic(text)) for text in CUBIC])).detach()
+    assert not differ(out[[0, 9]])
+
+
+def silence(part):
+    for parameter in part.parameters():
+        torch.nn.init.zeros_(parameter)
+
+
+def test_null_is_two_branches_on_the_graph():
+    torch.manual_seed(0)
+    network = DSSGNN(2, policy="null", hidden=8, layers=3, level="node").double().eval()
+    batch = Batch.from_data_list([as_data(graphs.petersen()), as_data(graphs.star(4))])
+    graph = bags.graphs_bag(batch)
+    h = network.nodes(None, batch.num_nodes)
+    for layer in network.layers:
+        h = (layer.inside_norm(layer.inside(h, graph)) + layer.across_norm(layer.across(h, graph))).relu()
+    mean = torch.stack([h[:10].mean(0)] * 10 + [h[10:].mean(0)] * 5)
+    torch.testing.assert_close(network(batch), network.head(mean))
+
+
+@pytest.mark.parametrize("policy", ["NM", "EGO+"])
+def test_sun_without_its_maps_is_dss(policy):
+    settings = {"hidden": 8, "layers": 3, "policy": policy, "edge_features": {"kind": "categorical", "sizes": [3]}}
+    torch.manual_seed(0)
+    sun = SUN(2, **settings).double().eval()
+    dss = DSSGNN(2, **settings).double().eval()
+    for layer, plain in zip(sun.layers, dss.layers, strict=True):
+        for one in layer.maps.values():
+            silence(one)
+        for i, conv in enumerate((plain.inside, plain.across) * 2):
+            layer.convs[i].load_state_dict(conv.state_dict())
+    for name in ("nodes", "mark", "head"):
+        getattr(dss, name).load_state_dict(getattr(sun, name).state_dict())
+    batch = Batch.from_data_list([as_data(graphs.erdos_renyi(9, 0.4, seed=i)) for i in range(3)])
+    batch.edge_attr = batch.edge_index.sum(0).remainder(3).unsqueeze(1)
+    batch = PolicyBags(policy, hops=1)(batch)
+    torch.testing.assert_close(sun(batch), dss(batch))
+
+
+def test_what_a_root_of_sun_is_heard_by():
+    """With U2, U3 and U6 alone, a root's row is heard by its subgraph, by its other copies, and by itself."""
+    torch.manual_seed(0)
+    layer = SUNLayer(4, "none", None, linear=True, whole="sum", transposed=True).double()
+    for name, one in layer.maps.items():
+        if name not in "236":
+            silence(one)
+    for conv in layer.convs:
+        silence(conv)
+    data = as_data(graphs.erdos_renyi(6, 0.5, seed=0))
+    bag = bags.whole_bag(data)
+    into_root = bag.is_centre[bag.edge_index[1]]
+    stars = replace(bag, edge_index=bag.edge_index[:, into_root], column=bag.column[into_root])
+    x = torch.rand(36, 4, dtype=torch.float64) + 5
+    changed = x.clone()
+    changed[bag.centre[2]] += 1
+    with torch.no_grad():
+        for one in layer.maps.values():  # nothing may fall below zero, where the rectifier hides it
+            one.bias += 50 * (one.bias != 0)
+        out = [layer(rows, bag, stars, bags.graphs_bag(data), None) for rows in (x, changed)]
+    moved = (out[0] != out[1]).any(1)
+    assert torch.equal(moved, (bag.subgraph == 2) | (bag.node == 2))
+
+
+def test_transposed_rows_are_heard():
+    torch.manual_seed(0)
+    layer = SUNLayer(4, "none", None, linear=True, whole="none", transposed=True).double()
+    assert [*layer.maps] == ["1", "2", "3", "5", "6"]
+    for name, one in layer.maps.items():
+        if name != "5":
+            silence(one)
+    for conv in layer.convs:
+        silence(conv)
+    data = as_data(graphs.path(3))
+    bag = bags.whole_bag(data)
+    x = torch.rand(9, 4, dtype=torch.float64)
+    with torch.no_grad():
+        out = layer(x, bag, bag, bags.graphs_bag(data), None)
+    expected = layer.maps["5"](x.view(3, 3, 4).transpose(0, 1).reshape(9, 4)).relu()
+    torch.testing.assert_close(out, expected.masked_fill(bag.is_centre.unsqueeze(1), 0))
+
+
+def test_root_convolution_is_the_convolution_at_roots():
+    torch.manual_seed(0)
+    features = {"kind": "categorical", "sizes": [3]}
+    layer = SUNLayer(4, "batch", features, linear=False, whole="sum", transposed=False).double().eval()
+    batch = Batch.from_data_list([as_data(graphs.erdos_renyi(7, 0.4, seed=i)) for i in range(3)])
+    edge_attr = batch.edge_index.sum(0).remainder(3).unsqueeze(1)
+    bag = bags.policy_bag("EGO", PolicyBags("EGO", hops=1)(batch))
+    into_root = bag.is_centre[bag.edge_index[1]]
+    stars = replace(bag, edge_index=bag.edge_index[:, into_root], column=bag.column[into_root])
+    everywhere = CopyGINE(4, edge_features=features).double().eval()
+    everywhere.load_state_dict(layer.convs[2].state_dict())
+    x = torch.rand(bag.num_copies, 4, dtype=torch.float64)
+    torch.testing.assert_close(layer.convs[2](x, stars, edge_attr), bag.at_centres(everywhere(x, bag, edge_attr)))
+
+
+@every_policy
+def test_lonely_nodes_and_large_balls(kind, policy):
+    """A batch of graphs that hardly have edges trains; and balls that reach everywhere are whole graphs."""
+    few = Batch.from_data_list([as_data(one) for one in (graphs.empty(1), graphs.empty(3), graphs.path(2))])
+    network = kind(1, policy=policy, hidden=4, layers=2).train()
+    out = network(PolicyBags(policy, hops=1)(few))
+    out.sum().backward()
+    assert out.isfinite().all() and out.shape == (3, 1)
+    if bags.is_cut(policy):
+        member = as_data(graphs.erdos_renyi(8, 0.6, seed=1))
+        near = outputs(kind, policy, [member], hops=9)
+        assert torch.allclose(near, outputs(kind, {"EGO": "null", "EGO+": "NM"}[policy], [member]))
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="policy: 'ED'; expected one of null, NM, EGO"):
+        SUN(1, policy="ED")
+    with pytest.raises(ValueError, match="policy: 'ego'; expected one of null, NM, ND, ED, EGO"):
+        PolicyBags("ego")
+    with pytest.raises(ValueError, match="policy: 'ego'; expected one of"):
+        bags.policy_bag("ego", as_data(graphs.path(2)))
+    with pytest.raises(ValueError, match="whole: 'max'; expected one of sum, mean, none"):
+        SUN(1, whole="max")
+    with pytest.raises(
+        ValueError, match=r"policy: EGO, but the balls have 7 of 9 nodes; expected those of RootedNodes"
+    ):
+        DSSGNN(1, policy="EGO")(RootedNodes(1)(as_data(graphs.path(3))))
+    with pytest.raises(BagTooLargeError, match=r"has 100 copies of nodes and 300 edges .*lower batch_size"):
+        DSSGNN(1, policy="NM", max_rows=200)(as_data(graphs.petersen()))
+    with pytest.raises(BagTooLargeError, match=r"has 100 copies of nodes .*lower batch_size"):
+        PolicyBags("EGO", max_rows=50)(as_data(graphs.petersen()))
+
+
+@pytest.mark.parametrize(("policy", "workers"), [("ED", 0), ("EGO+", 0), ("EGO+", 1)])
+def test_a_batch_that_does_not_fit_names_its_size(policy, workers, tmp_path):
+    config = {"model": "dss-gnn", "transform": {"policy": policy, "max_rows": 300}, "epochs": 1, "batch_size": 20}
+    chosen = training.read_config(overrides={**config, "workers": workers})
+    with pytest.raises(BagTooLargeError, match=r"^max_rows: the bag of these 20 graphs has .*: lower batch_size, "):
+        training.fit(tiny.bundle(), chosen, tmp_path / "run", progress=False)
+
+
+def test_predictions_take_as_many_graphs_as_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(training.fitting, "draw_curves", lambda *_: None)
+    config = {"model": "dss-gnn", "transform": {"policy": "NM", "max_rows": 700}, "network": {"hidden": 4, "layers": 1}}
+    bundle = tiny.bundle()
+    chosen = training.read_config(overrides={**config, "epochs": 1, "batch_size": 2})
+    result = training.fit(bundle, chosen, tmp_path / "run", progress=False)
+    run = training.load_run(tmp_path / "run")
+    torch.testing.assert_close(training.predict(run, bundle.test), training.predict(run, bundle.test, batch_size=1))
+    assert result.test
+    large = as_data(graphs.complete(30))
+    large.x = torch.zeros(30, 1, dtype=torch.long)
+    with pytest.raises(BagTooLargeError, match="the bag of these 1 graphs"):
+        training.predict(run, [large])
+    with pytest.raises(ValueError, match=r"unknown setting 'network.policy'; did you mean 'transform.policy'\?"):
+        training.read_config(overrides=["model=dss-gnn", "network.policy=ED"])
+    with pytest.raises(ValueError, match="policy: 'ED'; expected one of null, NM, EGO"):
+        training.read_config(overrides=["model=sun", "transform.policy=ED"])
