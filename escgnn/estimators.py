@@ -23,8 +23,7 @@ from escgnn.datasets import FEATURES, DatasetBundle, Feature, FeatureSet, Split,
 from escgnn.disk import Rejected
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training import as_store, checked
-from escgnn.training.settings import suited
+from escgnn.training import as_store, checked, suited
 from escgnn.zoo import recipe_of
 
 try:

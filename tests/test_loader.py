@@ -167,6 +167,8 @@ def test_stopping_early_leaves_nothing_behind(workers):
     assert order(loader) == order(Loader(STORE, 2))
     del loader, _
     gc.collect()
+    for thread in {*threading.enumerate()} - threads:
+        thread.join(30)  # it is told to end, but may not have come to it
     assert {*threading.enumerate()} <= threads
     assert {*multiprocessing.active_children()} <= processes
 

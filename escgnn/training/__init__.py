@@ -20,6 +20,7 @@ from escgnn.training.job import Predict, predict_file
 from escgnn.training.judging import Judgement, judge
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
+from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
 
 __all__ = [
@@ -51,4 +52,5 @@ __all__ = [
     "read_config",
     "read_result",
     "read_stored",
+    "suited",
 ]

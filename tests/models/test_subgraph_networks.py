@@ -309,7 +309,7 @@ def test_settings_that_mean_nothing_are_refused():
         (lambda: GINAK(1, 2, terms=[]), r"terms: \[\]; expected one or more of"),
         (lambda: GINAK(1, 2, inner=0), "inner: 0; expected an integer from 1"),
         (lambda: I2GNN(1, 2, labels="none"), "labels: 'none'; expected distance, hop or identity"),
-        (lambda: I2GNN(1, 2, level="pair"), "level: 'pair'; expected one of graph, node, edge"),
+        (lambda: I2GNN(1, 2, level="pair"), "level: 'pair'; I2GNN is defined for graph, node, edge"),
     ):
         with pytest.raises(ValueError, match=words):
             make()
