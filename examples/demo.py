@@ -1,10 +1,18 @@
-"""Counting cycles, which message passing cannot: three networks side by side, trained live, in about three minutes.
+"""Counting cycles, which message passing cannot: three networks side by side, trained live, in about two minutes of one core.
 
 Everything is embedded: graphs are made from a seed. The report, all records and two pictures go to the folder `demo`.
 """
 
-# %% Graphs of the counting benchmark's recipe; how many 3- to 6-cycles go through every node?
+# %% Something to read while everything is loaded
+import os
 import sys
+
+print("Three networks learn how many 3- to 6-cycles go through each node of a graph:", flush=True)
+print("  MPNN passes messages, and is blind to cycles; ESC-GNN sees histograms around each edge;", flush=True)
+print("  the last one also sees labelled paths, and finds formulas that are exact.", flush=True)
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # a second thread waits more than it helps in networks of this size
+
+# %% Graphs of the counting benchmark's recipe
 import webbrowser
 from dataclasses import replace
 from pathlib import Path
@@ -59,6 +67,7 @@ table = Table(
 
 # %% Train them, with the errors on validation graphs as they fall
 seen: dict[str, list[str]] = {}
+EVERY = 3 if console.is_terminal else 30  # epochs: a table that changes, or lines in a file
 
 
 def board() -> Grid:
@@ -75,10 +84,14 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
 
     def show(epoch: int, errors: dict[str, float]) -> None:
         seen[cell.row] = [f"{errors[f'norm-mae/{name}']:.4f}" for name in CYCLES] + [f"{epoch}/{config.epochs}"]
-        live.update(board(), refresh=True)
+        if console.is_terminal:
+            live.update(board(), refresh=True)
+        else:
+            shown = "  ".join(f"{name} {error}" for name, error in zip((*CYCLES, "epoch"), seen[cell.row], strict=True))
+            print(f"{cell.row}: {shown}", flush=True)
 
     def watch(values: list[float]) -> None:
-        if len(values) % 3 == 0:
+        if len(values) % EVERY == 0:
             show(len(values), evaluate(load_run(folder), bundle, "validation"))
 
     result = fit(bundle, config, folder, resume=True, progress=False, watch=watch)
@@ -94,8 +107,11 @@ def cells(budget: str, seeds: int) -> list[Cell]:
 
 
 experiment = Experiment("demo", (table,), cells, run)
-with Live(board(), console=console, auto_refresh=False) as live:
+with Live(board() if console.is_terminal else None, console=console, auto_refresh=False) as live:
     reproduce(experiment, "hour", results=out / "results", work=out / "work", progress=False)
+
+if not console.is_terminal:
+    console.print(board())
 
 # %% The last network also says what it has found: formulas in the counts of the encoding
 console.print()
