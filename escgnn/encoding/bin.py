@@ -1,6 +1,5 @@
 """Names of bins: tuples as people write them, whose places have names of their own."""
 
-import re
 from typing import Literal
 
 Name = tuple[str | int, ...]  # what people write
@@ -33,7 +32,8 @@ class Bin(tuple[str | int, ...]):
     @property
     def radius(self) -> int | None:
         """The radius that it begins with, None if the encoding has one radius only, or the part needs none."""
-        return int(str(self[0])[1:]) if re.fullmatch(r"h\d+", str(self[0])) else None
+        first = str(self[0])
+        return int(first[1:]) if first[0] == "h" and first[1:].isdecimal() else None  # asked of every bin: no regex
 
     @property
     def inner(self) -> Name:
@@ -43,7 +43,7 @@ class Bin(tuple[str | int, ...]):
     @property
     def part(self) -> str:
         """The part of the encoding that it belongs to; ``"clipped"`` if it says which smaller radius was used."""
-        return str(self.inner[0])
+        return str(self[0] if self.radius is None else self[1])
 
     @property
     def label(self) -> Name:

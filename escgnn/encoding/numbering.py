@@ -9,12 +9,21 @@ from escgnn.encoding.bin import Bin
 
 
 class BinNumbers:
-    """Numbers of bins by name. What has no bin goes to the spare one, behind the last."""
+    """Numbers of bins by name. What has no bin goes to the spare one, behind the last.
+
+    Attributes:
+        bins: The names.
+        spare: Number of the spare bin.
+        by_part: Numbers of all bins of each part, ascending.
+    """
 
     def __init__(self, bins: Sequence[Bin]) -> None:
         self.bins = bins
         self.spare = len(bins)
         self._number = {name: b for b, name in enumerate(bins)}
+        self.by_part: dict[str, list[int]] = {}
+        for b, name in enumerate(bins):
+            self.by_part.setdefault(name.part, []).append(b)
 
     def __getitem__(self, name: Bin) -> int:
         return self._number[name]
@@ -29,4 +38,5 @@ class BinNumbers:
 
     def of_part(self, part: str, root: str | None = None) -> list[int]:
         """The numbers of all bins of a part, ascending, or of those that speak of one root."""
-        return [b for b, name in enumerate(self.bins) if name.part == part and root in (None, name.root)]
+        mine = self.by_part.get(part, [])
+        return mine if root is None else [b for b in mine if self.bins[b].root == root]

@@ -55,7 +55,10 @@ def kernel_tables(settings: Settings, codes: Codes, bins: Sequence[Bin]) -> Tabl
 
 def _layout(settings: Settings, codes: Codes, number: BinNumbers) -> Layout:
     counts_paths = bool(MOTIFS.keys() & {*settings.parts})
-    halved = [name.part in PARTS and PARTS[name.part].met_twice for name in number.bins]
+    shift = np.zeros(number.spare + 1, np.int64 if counts_paths else np.uint32)
+    for name, mine in number.by_part.items():
+        if name in PARTS and PARTS[name].met_twice:
+            shift[mine] = 1
     return Layout(
         hops=settings.radius,
         max_nodes=np.iinfo(np.int64).max if settings.max_nodes is None else settings.max_nodes,
@@ -66,7 +69,7 @@ def _layout(settings: Settings, codes: Codes, number: BinNumbers) -> Layout:
         degree=Degree().table(settings, number),
         clipped=np.array([number.find("clipped", radius) for radius in range(settings.radius)], np.int32),
         # twice the number of edges fits in 32 bits, the number of paths may not
-        shift=np.array([*halved, 0], np.int64 if counts_paths else np.uint32),
+        shift=shift,
         swap=swap_table(number),
     )
 
@@ -83,14 +86,16 @@ def _balls(settings: Settings, codes: Codes) -> NDArray[np.uint8]:
 def swap_table(number: BinNumbers) -> NDArray[np.int32]:
     """Where bin b of (v, u) is found in the histogram of (u, v); what has no such bin is counted behind the spare one."""
     apart = number.spare
-    swap = np.empty(len(number.bins), np.int32)
-    for b, name in enumerate(number.bins):
-        twin = PARTS[name.part].mirror(name) if name.part in PARTS else name
-        if twin is None:
-            apart += 1
-            swap[b] = apart
-        else:
-            swap[b] = number[twin]
+    swap = np.arange(number.spare, dtype=np.int32)
+    for part, mine in number.by_part.items():
+        if part in PARTS:
+            for b in mine:
+                twin = PARTS[part].mirror(number.bins[b])
+                if twin is None:
+                    apart += 1
+                    swap[b] = apart
+                else:
+                    swap[b] = number[twin]
     return swap
 
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from torch_geometric.data import Batch, Data
 
 from escgnn import graphs
-from escgnn.encoding import LARGEST_COUNT, PARTS, Bin, OwnPart, RootedEncoding
+from escgnn.encoding import LARGEST_COUNT, PARTS, Bin, OwnPart, RootedEncoding, sources
 from escgnn.jobs import encode_file
 from escgnn.transforms import StructuralEncoding
 from tests import naive
@@ -159,8 +159,9 @@ def test_graphs_side_by_side_do_not_see_each_other(members, encoding):
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_any_number_of_threads_gives_the_same_arrays(options):
-    graph = graphs.molecule_like(30, seed=1)  # more roots than a block of one thread
+def test_any_number_of_threads_gives_the_same_arrays(options, monkeypatch):
+    monkeypatch.setattr(sources, "BUFFER", 1 << 12)  # so that few roots are several blocks
+    graph = graphs.molecule_like(3, seed=1)
     encoding = RootedEncoding(**options)
     alone, together = encoding.rows(graph, threads=1), encoding.rows(graph, threads=3)
     for field in ("length", "bin", "count"):

@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -181,9 +182,14 @@ def test_pairs_agree_with_edges_and_nodes(graph, encoding, data):
     assert encoding.row(graph, v, v) == encoding.node_rows(graph)[v]
 
 
+@cache
+def complete(hops):
+    return RootedEncoding(hops, PARTS, nodes=True)
+
+
 @given(messy_graphs(), st.integers(1, 7), st.sampled_from([2, (1, 3)]))
 def test_blocks_hold_both_directions_of_every_edge_and_every_node(graph, size, hops):
-    encoding = RootedEncoding(hops, PARTS, nodes=True)
+    encoding = complete(hops)
     seen = []
     for roots, rows in encoding.blocks(graph, size):
         assert len(rows) == len(roots) <= 2 * size
