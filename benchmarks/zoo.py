@@ -9,6 +9,7 @@ is that of a process of its own. A row that is added to the zoo is measured with
 """
 
 import argparse
+import ctypes
 import json
 import os
 import sys
@@ -143,7 +144,8 @@ def in_child(name: str, described: str, *paths: str) -> None:
     )  # libraries and compilers are not the network's
     for store in stores:
         batch = (store if trainee.once is None else trainee.once(store)).batch()
-        Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+        ctypes.CDLL(None).malloc_trim(0)  # Linux: give back what is free, and forget the peak so far
+        Path("/proc/self/clear_refs").write_text("5")
         before = _megabytes("VmRSS")
         try:
             seconds = min(trainee.step(batch)[1] for _ in range(2))
@@ -199,7 +201,8 @@ def power(names: Sequence[str], pairs: int | None) -> dict[str, Any]:
     renumbered = [one for member in exp[:10] for one in (member, _renumbered(member))]
     table = Table(
         "network", "settings", "C6, 2 C3", "rook, Shrikhande", "SR25 of 15", "CSL of 10, h = 1 2 3 4",
-        f"EXP of {len(exp) // 2}, h = 1 2", "cubic nodes, h = 1 2 3", "control", title="Told apart by untrained networks, sums everywhere",
+        f"EXP of {len(exp) // 2}, h = 1 2", "cubic nodes, h = 1 2 3", "control",
+        title="Told apart by untrained networks, sums everywhere",
     )  # fmt: skip
     figures = {}
     for name in names:
