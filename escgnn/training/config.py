@@ -182,9 +182,10 @@ def read_stored(path: str | PathLike[str], recipe: Recipe | None = None) -> Trai
 
 
 def continued(path: str | PathLike[str], config: TrainConfig, recipe: Recipe | None = None) -> TrainConfig:
-    """The settings for a run that goes on: those that are newer than its file keep the meaning that they had then.
+    """The settings for a run that goes on: those that are newer than the run keep the meaning that they had then.
 
-    Only where they are the defaults; what somebody chose stays, and will be refused as another setting.
+    Only where they are the defaults; what somebody chose stays, and will be refused as another setting. A run that went on
+    before has them in its file, with that meaning.
 
     Args:
         path: The settings with which the run began.
@@ -196,12 +197,12 @@ def continued(path: str | PathLike[str], config: TrainConfig, recipe: Recipe | N
     known = section(stored, "network")
     network = dict(config.network)
     for name, before in kind.earlier.items():
-        if name not in known and network.get(name) == zoo.arguments(kind)[name].default:
+        if known.get(name, before) == before and network.get(name) == zoo.arguments(kind)[name].default:
             network[name] = before
     others = {
         name: before
         for name, before in EARLIER.items()
-        if name not in stored and getattr(config, name) == TrainConfig.model_fields[name].default
+        if stored.get(name, before) == before and getattr(config, name) == TrainConfig.model_fields[name].default
     }
     return config.model_copy(update={**others, "network": network})
 

@@ -248,7 +248,9 @@ def read_values(path: Path) -> Any:
 
 @dataclass(frozen=True)
 class Result:
-    """One run: the epoch with the strictly best validation metric, and the test metrics of the same weights.
+    """One run: the epoch with the best validation metric, and the test metrics of the same weights.
+
+    Among epochs with the same validation metric it is the one with the smallest validation loss, and the first of these.
 
     Two results are equal if the same numbers were computed, whenever that was and however long it took.
 
