@@ -133,7 +133,7 @@ def task_loss(task: Task, loss: str, output: Tensor, y: Tensor) -> tuple[Tensor,
 def _by_target(task: Task, output: Tensor, y: Tensor) -> Iterator[tuple[Task, int, Tensor, Tensor]]:
     """The parts of a mixed task, the place of each, its outputs, and its targets as a task of its kind has them."""
     widths = [out_channels(part) for part in task.parts]
-    for place, (part, columns) in enumerate(zip(task.parts, output.split(widths, 1), strict=True)):
+    for place, (part, columns) in enumerate(zip(task.parts, torch.split(output, widths, 1), strict=True)):
         answers = y[:, place : place + 1]
         yield part, place, columns, answers.nan_to_num(-1).long() if part.kind == "multiclass" else answers
 
@@ -141,7 +141,7 @@ def _by_target(task: Task, output: Tensor, y: Tensor) -> Iterator[tuple[Task, in
 def predictions(task: Task, scaling: Scaling, output: Tensor) -> Tensor:
     """What the outputs say: numbers in the targets' units, or probabilities, ``(rows, outputs)``."""
     if task.parts:
-        columns = output.split([out_channels(part) for part in task.parts], 1)
+        columns = torch.split(output, [out_channels(part) for part in task.parts], 1)
         parts = enumerate(zip(task.parts, columns, strict=True))
         return torch.cat([predictions(part, scaling.only(place), own) for place, (part, own) in parts], 1)
     if task.kind == "regression":
@@ -183,8 +183,8 @@ def score(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, 
 
 def _score_mixed(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, float]:
     """The metrics of every target, and of each its error relative to the best constant's, with the mean of these."""
-    relative = {}
-    others = {}
+    relative: dict[str, float] = {}
+    others: dict[str, float] = {}
     for part, place, columns, answers in _by_target(task, output, y):
         name = part.targets[0]
         own = score(part, scaling.only(place), columns, answers)
@@ -204,7 +204,9 @@ def _relative(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> float:
     if task.kind == "regression":
         constant = float((y - y.nanmedian()).abs().nansum())
     else:
-        share = torch.bincount(y[y >= 0].long()).double() / known  # of each class; nothing compares with what is unknown
+        share = (
+            torch.bincount(y[y >= 0].long()).double() / known
+        )  # of each class; nothing compares with what is unknown
         constant = float(torch.special.entr(share).sum() * known)
     return float(total) / constant if constant > 0 else torch.nan
 

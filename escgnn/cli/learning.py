@@ -8,16 +8,23 @@ import typer
 
 from escgnn import terminal
 from escgnn.cli.options import (
+    BatchSize,
     Config,
     Dataset,
+    Epochs,
+    Hidden,
     Input,
     Kind,
     Labels,
+    Lr,
+    Model,
     RunFolder,
+    Seed,
     Settings,
     Smiles,
     Split,
     Targets,
+    all_settings,
     file_path,
     folder_path,
     load_dataset,
@@ -31,6 +38,12 @@ def train(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the run.", callback=folder_path)],
     config: Config = None,
     settings: Settings = None,
+    model: Model = None,
+    epochs: Epochs = None,
+    hidden: Hidden = None,
+    lr: Lr = None,
+    batch_size: BatchSize = None,
+    seed: Seed = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     devices: Annotated[int | None, typer.Option(help="Processes or GPUs that share every batch.")] = None,
     smiles: Smiles = None,
@@ -43,9 +56,16 @@ def train(
     from escgnn import training
 
     bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
-    overrides = [*(settings or ())]
-    if devices is not None:
-        overrides.append(f"devices={devices}")
+    overrides = all_settings(
+        settings,
+        model=model,
+        epochs=epochs,
+        hidden=hidden,
+        lr=lr,
+        batch_size=batch_size,
+        seed=seed,
+        devices=devices,
+    )
     chosen = training.read_config(config, overrides, bundle=bundle)
     if bundle.folds:
         terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
@@ -86,16 +106,17 @@ def evaluate(
     kind: Kind = None,
     labels: Labels = None,
 ) -> None:
-    """Judge a trained network on a dataset; on its own, by the split that it was trained with."""
-    from escgnn import training
+    """Judge a trained network on a dataset; on its own, by the split that it was trained with.
+
+    A table of your own is read as the one that it was trained on: the same targets, kind and columns.
+    """
+    from escgnn import datasets, training
 
     trained = training.load_run(run)
-    if targets and kind is None:
-        kind = trained.task.kind
-    bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
-    judgement = training.judge(
-        trained, bundle, part, fold=fold, is_sheet=targets is not None, is_split_chosen=split is not None
-    )
+    is_sheet = datasets.is_own_file(dataset)
+    own = training.table_options(trained, dataset) if is_sheet else {}
+    bundle = load_dataset(dataset, own, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
+    judgement = training.judge(trained, bundle, part, fold=fold, is_sheet=is_sheet, is_split_chosen=split is not None)
     terminal.show_judged(judgement, bundle.name)
 
 
@@ -120,6 +141,12 @@ def tune(
     trials: Annotated[int, typer.Option(help="Trials in all.")] = 20,
     config: Config = None,
     settings: Settings = None,
+    model: Model = None,
+    epochs: Epochs = None,
+    hidden: Hidden = None,
+    lr: Lr = None,
+    batch_size: BatchSize = None,
+    seed: Seed = None,
     timeout: Annotated[float | None, typer.Option(help="Begin no further trial after so many seconds.")] = None,
     fold: Annotated[int | None, typer.Option(help="Fold of a cross-validation to search with; the first is 0.")] = None,
     prune: Annotated[bool, typer.Option(help="Cut trials short that are worse than half of the others.")] = True,
@@ -129,14 +156,24 @@ def tune(
     kind: Kind = None,
     labels: Labels = None,
 ) -> None:
-    """Search for good settings by validation: radius, parts, width, depth and learning rate."""
+    """Search for good settings by validation: radius, parts, width, depth and learning rate, unless you set them."""
     from escgnn import training, tuning
 
     bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
     if bundle.folds or fold is not None:
         bundle = bundle.fold(fold or 0)
-    base = training.read_config(config, settings or (), bundle=bundle)
+    overrides = all_settings(
+        settings, model=model, epochs=epochs, hidden=hidden, lr=lr, batch_size=batch_size, seed=seed
+    )
     result = tuning.tune(
-        bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=terminal.show_trial
+        bundle,
+        out,
+        trials=trials,
+        base=training.read_config(config, overrides, bundle=bundle),
+        fixed=[text.partition("=")[0].strip().rpartition(".")[2] for text in overrides],
+        seed=seed or 0,
+        timeout=timeout,
+        prune=prune,
+        progress=terminal.show_trial,
     )
     terminal.show_best(result)

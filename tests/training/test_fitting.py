@@ -252,9 +252,8 @@ def test_cosine_with_warmup(tmp_path):
     assert [row["lr"] / 0.1 for row in rows(tmp_path)] == pytest.approx(expected)
 
 
-def test_constant_rate_clipping_and_adamw(tmp_path):
-    config = change(schedule="constant", gradient_clip=0.1, optimizer="adamw", weight_decay=0.1, loss="mse")
-    silent_fit(tiny.bundle(), config, tmp_path)
+def test_constant_rate(tmp_path):
+    silent_fit(tiny.bundle(), change(schedule="constant", epochs=2), tmp_path)
     assert {row["lr"] for row in rows(tmp_path)} == {0.01}
 
 
