@@ -85,16 +85,16 @@ def test_rows_held_back_are_not_learnt_from(monkeypatch, share, held):
     """Every row is either learnt from or held back to choose the epoch by; which ones, the seed says."""
     splits = []
 
-    class Enough(Exception):
+    class EnoughError(Exception):
         pass
 
     def seen(bundle, *_, **__):
         splits.append(bundle.split)
-        raise Enough
+        raise EnoughError
 
     monkeypatch.setattr(estimators.training, "fit", seen)
     for seed in (0, 0, 1):
-        with pytest.raises(Enough):
+        with pytest.raises(EnoughError):
             ESCRegressor(**TINY, validation_fraction=share, random_state=seed).fit(SMILES, ATOMS)
     for split in splits:
         assert len(split.validation) == held and not len(split.test)
