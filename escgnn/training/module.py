@@ -235,7 +235,8 @@ class Learner(LightningModule):
     def validation_step(self, batch: Any, index: int) -> None:
         """Remember the outputs of a batch."""
         mine = slice(None) if self._batches.shares[False].counts(index) else slice(0)
-        output, y = self(batch)[mine], batch.y[mine]
+        output = self(batch)[mine]
+        y = batch.y[mine]
         self.scores.update(output, y)
         self._validation_terms.append(torch.stack(self._loss_terms(output, y)))
 
