@@ -1,6 +1,7 @@
 """Files written whole or not at all, lists of bad rows beside them, and folders that one process at a time may work in."""
 
 import csv
+import re
 import secrets
 import zlib
 from collections.abc import Iterator, Mapping
@@ -70,6 +71,32 @@ def damage_named(
 def atomic(path: str | PathLike[str]) -> Iterator[Path]:
     """A path to write to, which takes the place of ``path`` if the block ends well and is removed if not.
 
+    Errors of the system name ``path`` as it was given, not the draft nor the full path.
+
+    Raises:
+        ValueError: The target is not a file, or the folder it should be in does not exist.
+    """
+    try:
+        with _replacing(path) as draft:
+            yield draft
+    except OSError as error:
+        target = Path(path).resolve()
+        draft_name = rf"{re.escape(str(target.with_name('.' + target.name)))}\.[0-9a-f]{{8}}"
+        full_name = re.compile(rf"{draft_name}|{re.escape(str(target))}")
+
+        def as_given(words: Any) -> Any:
+            return full_name.sub(lambda _: str(path), words) if isinstance(words, str) else words
+
+        error.args = tuple(map(as_given, error.args))
+        if error.filename is not None:
+            error.filename = as_given(str(error.filename))
+        raise
+
+
+@contextmanager
+def _replacing(path: str | PathLike[str]) -> Iterator[Path]:
+    """The same, but for the names in errors.
+
     Raises:
         ValueError: The target is not a file, or the folder it should be in does not exist.
     """
@@ -77,7 +104,8 @@ def atomic(path: str | PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         raise ValueError(f"{path} is {'a folder' if target.is_dir() else 'not a file'}; expected a file to write")
     if not target.parent.is_dir():
-        raise ValueError(f"{path}: the folder {target.parent} does not exist")
+        folder = target.parent if Path(path).parent.is_dir() else Path(path).parent  # where a link leads, if it is one
+        raise ValueError(f"{path}: the folder {folder} does not exist")
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         yield draft

@@ -1,6 +1,6 @@
 """From a network's outputs to losses, predictions and metrics, by task. Unknown targets count for nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,19 @@ from torchmetrics.utilities import dim_zero_cat
 from escgnn.datasets import DatasetBundle
 from escgnn.task import Task
 
-LOSSES = {"regression": ("l1", "mse"), "binary": ("bce",), "multilabel": ("bce",), "multiclass": ("ce",)}
+LOSSES = {
+    "regression": ("l1", "mse"),
+    "binary": ("bce",),
+    "multilabel": ("bce",),
+    "multiclass": ("ce",),
+    "mixed": ("l1", "mse"),  # of its numbers; yes or no and classes have one loss each
+}
 METRICS = {
     "regression": ("mae", "rmse", "norm-mae"),
     "binary": ("rocauc", "ap", "accuracy"),
     "multilabel": ("rocauc", "ap", "accuracy"),
     "multiclass": ("accuracy",),
+    "mixed": ("relative",),
 }
 ELEMENTWISE: dict[str, Callable[..., Tensor]] = {
     "l1": functional.l1_loss,
@@ -52,15 +59,23 @@ class Scaling:
     def of(cls, bundle: DatasetBundle) -> "Scaling":
         """The scaling of a dataset's training targets."""
         count = len(bundle.targets)
-        if bundle.task.kind != "regression":
+        if not bundle.task.has_numbers:
             return cls((0.0,) * count, (1.0,) * count, (1.0,) * count)
         y = bundle.train.column("y").double()
         known = ~y.isnan()
         mean = y.nanmean(0)
         std = ((y - mean).nan_to_num().square().sum(0) / (known.sum(0) - 1).clamp(min=1)).sqrt()
         unit = [bundle.scale[name].std for name in bundle.targets]
+        is_number = torch.tensor([target.kind == "regression" for target in bundle.task.singles])
+        mean = mean.nan_to_num().where(is_number, 0.0)
+        std = std.where(is_number, 1.0)
+        unit = [size if number else 1.0 for size, number in zip(unit, is_number.tolist(), strict=True)]
         # in single precision, so that standardising there and restoring in double fit together
-        return cls(tuple(mean.nan_to_num().float().tolist()), _positive(std.float().tolist()), _positive(unit))
+        return cls(tuple(mean.float().tolist()), _positive(std.float().tolist()), _positive(unit))
+
+    def only(self, place: int) -> "Scaling":
+        """That of one target."""
+        return Scaling((self.mean[place],), (self.std[place],), (self.unit[place],))
 
     def standardise(self, y: Tensor) -> Tensor:
         """Targets as the network sees them."""
@@ -78,6 +93,8 @@ def _positive(values: Sequence[float]) -> tuple[float, ...]:
 
 def out_channels(task: Task) -> int:
     """Outputs that a network needs."""
+    if task.parts:
+        return sum(map(out_channels, task.parts))
     return task.classes if task.kind == "multiclass" else len(task.targets)
 
 
@@ -101,8 +118,32 @@ def loss_terms(loss: str, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return terms[known].sum(), known.sum()
 
 
+def task_loss(task: Task, loss: str, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of a task; of a mixed one, of all its targets together, each with the loss of its kind."""
+    if not task.parts:
+        return loss_terms(loss, output, y)
+    terms = []
+    for part, _, columns, answers in _by_target(task, output, y):
+        own = loss if loss in LOSSES[part.kind] else "auto"
+        terms.append(loss_terms(choose_loss(own, part), columns, answers))
+    sums, counts = zip(*terms, strict=True)
+    return torch.stack(sums).sum(), torch.stack(counts).sum()
+
+
+def _by_target(task: Task, output: Tensor, y: Tensor) -> Iterator[tuple[Task, int, Tensor, Tensor]]:
+    """The parts of a mixed task, the place of each, its outputs, and its targets as a task of its kind has them."""
+    widths = [out_channels(part) for part in task.parts]
+    for place, (part, columns) in enumerate(zip(task.parts, torch.split(output, widths, 1), strict=True)):
+        answers = y[:, place : place + 1]
+        yield part, place, columns, answers.nan_to_num(-1).long() if part.kind == "multiclass" else answers
+
+
 def predictions(task: Task, scaling: Scaling, output: Tensor) -> Tensor:
     """What the outputs say: numbers in the targets' units, or probabilities, ``(rows, outputs)``."""
+    if task.parts:
+        columns = torch.split(output, [out_channels(part) for part in task.parts], 1)
+        parts = enumerate(zip(task.parts, columns, strict=True))
+        return torch.cat([predictions(part, scaling.only(place), own) for place, (part, own) in parts], 1)
     if task.kind == "regression":
         return scaling.restore(output)
     probability = output.double().cpu()
@@ -113,8 +154,12 @@ def score(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, 
     """Every metric that suits the task; where there are several targets, the mean and then each as ``metric/target``.
 
     A metric that a target does not have, as the ROC AUC of one class, is not a number and left out of the mean.
+    Targets of several kinds have one metric in common, ``relative``: the error divided by that of the best constant, 0 if
+    all is right and 1 if nothing was learnt; the mean absolute error of numbers, and the cross-entropy of classes.
     """
     output, y = output.cpu(), y.cpu()
+    if task.parts:
+        return _score_mixed(task, scaling, output, y)
     if task.kind == "multiclass":
         known = y.view(-1) >= 0
         if not known.any():
@@ -134,6 +179,36 @@ def score(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, 
         if len(column) > 1:
             result |= {f"{metric}/{name}": value for name, value in zip(task.targets, column, strict=True)}
     return result
+
+
+def _score_mixed(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, float]:
+    """The metrics of every target, and of each its error relative to the best constant's, with the mean of these."""
+    relative: dict[str, float] = {}
+    others: dict[str, float] = {}
+    for part, place, columns, answers in _by_target(task, output, y):
+        name = part.targets[0]
+        own = score(part, scaling.only(place), columns, answers)
+        others |= {f"{metric}/{name}": value for metric, value in own.items()}
+        relative[name] = _relative(part, scaling.only(place), columns.double(), answers)
+    mean = float(torch.tensor([*relative.values()], dtype=torch.float64).nanmean())
+    return {"relative": mean, **{f"relative/{name}": value for name, value in relative.items()}, **others}
+
+
+def _relative(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> float:
+    """The error of one target divided by that of the best constant; not a number if a constant is never wrong."""
+    loss = choose_loss("auto", task)
+    if task.kind == "regression":
+        y = y.double()
+        output = scaling.restore(output)  # in units of the target
+    total, known = loss_terms(loss, output, y)
+    if task.kind == "regression":
+        constant = float((y - y.nanmedian()).abs().nansum())
+    else:
+        share = (
+            torch.bincount(y[y >= 0].long()).double() / known
+        )  # of each class; nothing compares with what is unknown
+        constant = float(torch.special.entr(share).sum() * known)
+    return float(total) / constant if constant > 0 else torch.nan
 
 
 def _judge_numbers(prediction: Tensor, y: Tensor, unit: float) -> dict[str, float]:

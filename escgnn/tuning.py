@@ -10,7 +10,7 @@ import csv
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -92,6 +92,7 @@ def tune(
     trials: int = 20,
     base: TrainConfig | None = None,
     epochs: int | None = None,
+    fixed: Collection[str] = (),
     seed: int = 0,
     timeout: float | None = None,
     prune: bool = True,
@@ -114,6 +115,7 @@ def tune(
         base: Settings that are not searched for; by default those of the dataset. What the model does not have is not searched
             for either: without an encoding, neither radius nor parts.
         epochs: Epochs of every run, if not those of ``base``.
+        fixed: Settings that are left as ``base`` has them: of lr, hidden, layers, hops and parts; other names mean nothing.
         seed: Decides what is tried.
         timeout: Seconds after which no trial begins.
         prune: Whether runs may be cut short; with several devices they never are.
@@ -127,7 +129,7 @@ def tune(
     base = training.read_config(bundle=bundle, recipe=recipe) if base is None else base
     base = base if recipe is None else base.of(recipe)
     base = base if epochs is None else checked({**base.model_dump(), "epochs": epochs}, recipe)
-    space = _space(base)
+    space = _space(base, fixed)
     content = fingerprint(bundle)  # complains if there is no split
     end = time.monotonic() + (math.inf if timeout is None else timeout)
     folder.mkdir(parents=True, exist_ok=True)
@@ -150,12 +152,18 @@ def tune(
     return TuneResult(folder, bundle.task.metric, best, _config(base, best.settings, recipe), done)
 
 
-def _space(base: TrainConfig) -> dict[str, BaseDistribution]:
-    """What is searched for: of all there is, what the model has."""
-    radius = RADIUS if "hops" in base.transform else {}
-    parts = CHOSEN_PARTS if "parts" in base.transform else {}
-    network = {name: one for name, one in NETWORK.items() if name in base.network or name == "lr"}
-    return {**radius, **parts, **network}
+def _space(base: TrainConfig, fixed: Collection[str]) -> dict[str, BaseDistribution]:
+    """What is searched for: of all there is, what the model has and nobody has fixed."""
+    free = {"lr", *base.network, *base.transform}.difference(fixed)
+    space: dict[str, BaseDistribution] = {}
+    if "hops" in free:
+        space |= RADIUS
+    if "parts" in free:
+        space |= CHOSEN_PARTS
+    space |= {name: one for name, one in NETWORK.items() if name in free}
+    if not space:
+        raise ValueError(f"fixed: {', '.join(fixed)}; nothing is left to search for")
+    return space
 
 
 @contextmanager
@@ -245,11 +253,11 @@ def _watch(study: optuna.Study, trial: Any, epochs: int) -> Callable[[Sequence[f
 def _config(base: TrainConfig, settings: Mapping[str, Any], recipe: Recipe | None) -> TrainConfig:
     """The settings of a trial, over those that are not searched for."""
     changed = base.model_dump()
-    changed["lr"] = settings["lr"]
+    changed["lr"] = settings.get("lr", base.lr)
     changed["network"] |= {name: value for name, value in settings.items() if name in base.network}
     if "hops" in settings:
         changed["transform"]["hops"] = settings["hops"]
-    if "parts" in base.transform:
+    if any(part in settings for part in OPTIONAL):
         parts = [part for part in PARTS if settings.get(part, True)]
         others = [part for part in base.transform["parts"] if part not in PARTS]
         changed["transform"]["parts"] = (*parts, *others)

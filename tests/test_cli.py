@@ -234,6 +234,7 @@ def test_a_table_is_judged_by_what_the_run_does_not_know(escgnn, tmp_path, monke
     printed = escgnn("evaluate", "run", "my.csv", *own)
     assert f"{tested['mae']:.5g}" in printed.split()
     assert "graphs of my.csv, of the split that it was trained with" in printed
+    assert escgnn("evaluate", "run", "my.csv") == printed, "the run knows its targets"
     assert escgnn("evaluate", "run", "my.csv", *own, "--split", "scaffold") == printed
     message = escgnn("evaluate", "run", "my.csv", *own, "--split", "random", check=False)
     assert "run was trained with another one of my.csv" in message and "name none, and its own is used" in message
@@ -245,6 +246,50 @@ def test_a_table_is_judged_by_what_the_run_does_not_know(escgnn, tmp_path, monke
     assert "Invalid value for '--part'" in message and "'tset' is not one of 'train'" in message
     message = escgnn("evaluate", "run", "my.csv", "--targets", "other", check=False)
     assert message == "error: bundle: targets of my.csv: 'other'; run has 'length'\n"
+
+
+def test_targets_of_several_kinds_and_options_for_settings(escgnn, tmp_path, monkeypatch):
+    """A table whose column of SMILES has a name of its own; what the run knows of it needs no second word."""
+    monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
+    chains = [
+        f"{'C' * n}{end},{n},{int(end == 'O')},{colour}"
+        for n in range(1, 11)
+        for end, colour in (("O", "red"), ("N", "blue"))
+    ]
+    (tmp_path / "my.csv").write_text("mol,length,acid,colour\n" + "\n".join(chains) + "\n")
+    (tmp_path / "new.csv").write_text("id,Mol,length,acid,colour\n1,CCO,2,1,red\n2,CCCN,3,0,blue\n3,CCN,,0,blue\n")
+    (tmp_path / "other.csv").write_text("smiles\nCCO\n")
+    own = ["--smiles", "mol", "--targets", "length,acid,colour", "--split", "60/20/20"]
+    options = [
+        "--model",
+        "gin",
+        "--epochs",
+        "2",
+        "--hidden",
+        "8",
+        "--lr",
+        "0.00001",
+        "--batch-size",
+        "4",
+        "--seed",
+        "3",
+    ]
+    printed = escgnn("train", "my.csv", "-o", "run", *own, *options, "--set", "network.layers=1")
+    assert "relative/length" in printed and "rocauc/acid" in printed and "accuracy/colour" in printed
+    config = training.read_config(tmp_path / "run" / "config.yaml")
+    assert (config.model, config.epochs, config.lr, config.batch_size, config.seed) == ("gin", 2, 1e-5, 4, 3)
+    assert (config.network["hidden"], config.network["layers"]) == (8, 1)
+    assert [len(subset) for subset in training.load_run(tmp_path / "run").split] == [12, 4, 4]
+    assert "judged by 4 test graphs of my.csv, of the split" in escgnn("evaluate", "run", "my.csv")
+    assert "judged by all 3 graphs of new.csv" in escgnn("evaluate", "run", "new.csv")
+    assert "3 of 3 rows predicted" in escgnn("predict", "run", "new.csv", "-o", "out.csv")
+    assert "1 of 1 rows predicted" in escgnn("predict", "run", "other.csv", "-o", "out.csv")
+    message = escgnn("train", "my.csv", "-o", "b", *own, "--epochs", "2", "--set", "epochs=3", check=False)
+    assert "--epochs: 2, but there is --set epochs=3, too; give one" in " ".join(message.split())
+    message = escgnn("train", "my.csv", "-o", "b", *own, "--kind", "regression,binary", check=False)
+    assert message == "error: kind: 2 kinds for 3 targets; expected one, or one for each\n"
+    message = escgnn("train", "my.csv", "-o", "b", *own[:-1], "80/10", check=False)
+    assert message == "error: split: '80/10'; expected three numbers that add up to 100, such as 80/10/10\n"
 
 
 def test_folds_are_chosen(escgnn, tmp_path, monkeypatch):
@@ -291,6 +336,24 @@ def test_tune(escgnn, tmp_path, monkeypatch):
     assert "line 22 left out" in printed
     assert "best" in escgnn("tune", "my.csv", "-o", "search", "--trials", "3", "--no-prune", *own)
     assert (tmp_path / "search" / "best.yaml").exists()
+    fixed = [
+        "--trials",
+        "1",
+        "--hidden",
+        "8",
+        "--lr",
+        "0.02",
+        "--set",
+        "transform.parts=edge",
+        "--set",
+        "network.layers=1",
+    ]
+    printed = escgnn("tune", "my.csv", "-o", "fixed", *own, *fixed)
+    assert re.search(r"trial 0: [\d.]+  hops=\d\n", printed), "what is set is not searched for"
+    best = training.read_config(tmp_path / "fixed" / "best.yaml")
+    assert (best.network["hidden"], best.lr, best.transform["parts"]) == (8, 0.02, ("edge",))
+    fixed += ["--set", "transform.hops=1"]
+    assert "nothing is left to search for" in escgnn("tune", "my.csv", "-o", "none", *own, *fixed, check=False)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import csv
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
@@ -150,3 +151,21 @@ def test_the_input_is_not_replaced(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             check_output(tmp_path / source, tmp_path / output)
+
+
+def test_errors_name_the_path_as_it_was_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"^no/out\.csv: the folder no does not exist$"), atomic("no/out.csv"):
+        pass
+    Path("link.csv").symlink_to(tmp_path / "gone" / "out.csv")
+    with (
+        pytest.raises(ValueError, match=rf"^link\.csv: the folder {tmp_path}/gone does not exist$"),
+        atomic("link.csv"),
+    ):
+        pass
+    long = "x" * 300
+    with pytest.raises(OSError, match="too long") as told, atomic(long) as draft:
+        draft.write_text("")
+    assert told.value.filename == long
+    with pytest.raises(OSError, match=r"^cannot open out\.csv$"), atomic("out.csv") as draft:
+        raise OSError(f"cannot open {draft}")  # as pyarrow says it, which knows no file name

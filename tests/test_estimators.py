@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_checks
 from torch_geometric.data import Data
 
-from escgnn import graphs
+from escgnn import estimators, graphs
 from escgnn.estimators import ESCClassifier, ESCRegressor
 from escgnn.training import as_store, fitting
 
@@ -78,6 +78,29 @@ def test_equal_random_states_give_equal_results():
     )
     assert_array_equal(a, b)
     assert np.abs(a - c).max() > 1e-3 and np.abs(a - d).max() > 1e-3
+
+
+@pytest.mark.parametrize(("share", "held"), [(0.1, 1), (0.25, 3), (0.5, 6)])
+def test_rows_held_back_are_not_learnt_from(monkeypatch, share, held):
+    """Every row is either learnt from or held back to choose the epoch by; which ones, the seed says."""
+    splits = []
+
+    class EnoughError(Exception):
+        pass
+
+    def seen(bundle, *_, **__):
+        splits.append(bundle.split)
+        raise EnoughError
+
+    monkeypatch.setattr(estimators.training, "fit", seen)
+    for seed in (0, 0, 1):
+        with pytest.raises(EnoughError):
+            ESCRegressor(**TINY, validation_fraction=share, random_state=seed).fit(SMILES, ATOMS)
+    for split in splits:
+        assert len(split.validation) == held and not len(split.test)
+        assert sorted([*split.train, *split.validation]) == [*range(12)]
+    assert_array_equal(splits[0].validation, splits[1].validation)
+    assert splits[0].validation.tolist() != splits[2].validation.tolist()
 
 
 def test_several_targets_some_unknown():

@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms, predictions, score
+from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms, out_channels, predictions, score, task_loss
 from escgnn.task import Task
 from tests.training import tiny
 
@@ -112,3 +112,68 @@ def test_batches_are_judged_together():
     for rows in (slice(0, 1), slice(1, 4)):
         scores.update(output[rows], y[rows])
     assert scores.compute() == score(kind, plain(), output, y)
+
+
+class TestMixed:
+    """Targets of several kinds: a number, yes or no, and one of three classes."""
+
+    task = Task.mixed(
+        [
+            Task("graph", "regression", "mae", "min", ("n",)),
+            Task("graph", "binary", "rocauc", "max", ("b",)),
+            Task("graph", "multiclass", "accuracy", "max", ("c",), 3, ("x", "y", "z")),
+        ]
+    )
+    scaling = Scaling((10.0, 0.0, 0.0), (2.0, 1.0, 1.0), (4.0, 1.0, 1.0))
+    output = torch.tensor([[1.0, 2.0, 0.0, 3.0, 0.0], [0.0, -1.0, 1.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0, 2.0]])
+    y = torch.tensor([[13.0, 1.0, 1.0], [10.0, 0.0, NAN], [NAN, 0.0, 2.0]])
+
+    def test_the_loss_is_the_mean_over_known_targets(self):
+        output = self.output.clone().requires_grad_()
+        total, known = task_loss(self.task, "l1", output, self.scaling.standardise(self.y))
+        number = abs(1 - 1.5)
+        yes_or_no = math.log1p(math.exp(-2)) + math.log1p(math.exp(-1)) + math.log1p(math.exp(3))
+        classes = math.log(2 + math.exp(3)) - 3 + math.log(2 + math.exp(2)) - 2
+        assert total.item() == pytest.approx(number + yes_or_no + classes) and int(known) == 7
+        total.backward()
+        assert output.grad[2, 0] == 0 and not output.grad[1, 2:].any()
+        squared, _ = task_loss(self.task, "mse", self.output, self.scaling.standardise(self.y))
+        assert squared.item() == pytest.approx(number**2 + yes_or_no + classes)
+
+    def test_predictions_are_those_of_each_target(self):
+        found = predictions(self.task, self.scaling, self.output)
+        assert found.shape == (3, out_channels(self.task)) == (3, 5)
+        assert found[:, 0].tolist() == [12, 10, 8]
+        torch.testing.assert_close(found[:, 1], self.output[:, 1].double().sigmoid())
+        torch.testing.assert_close(found[:, 2:], self.output[:, 2:].double().softmax(1))
+
+    def test_errors_are_relative_to_the_best_constant(self):
+        found = score(self.task, self.scaling, self.output, self.y)
+        bce = (math.log1p(math.exp(-2)) + math.log1p(math.exp(-1)) + math.log1p(math.exp(3))) / 3
+        ce = (math.log(2 + math.exp(3)) - 3 + math.log(2 + math.exp(2)) - 2) / 2
+        entropy = -(math.log(1 / 3) / 3 + 2 * math.log(2 / 3) / 3)
+        expected = {"n": 0.5 / 1.5, "b": bce / entropy, "c": ce / math.log(2)}
+        for name, value in expected.items():
+            assert found[f"relative/{name}"] == pytest.approx(value)
+        assert found["relative"] == pytest.approx(sum(expected.values()) / 3)
+        assert (found["mae/n"], found["norm-mae/n"], found["accuracy/b"], found["accuracy/c"]) == (
+            0.5,
+            0.125,
+            pytest.approx(2 / 3),
+            1,
+        )
+        assert found["rocauc/b"] == 0.5
+
+    def test_a_constant_has_error_1_and_what_is_always_the_same_does_not_count(self):
+        output = torch.tensor([[0.0, math.log(1 / 2), 0.0, 0.0, 0.0]]).expand(3, -1)
+        y = torch.tensor([[10.0, 1.0, 2.0], [10.0, 0.0, 2.0], [10.0, 0.0, NAN]])
+        found = score(self.task, self.scaling, output, y)
+        assert found["relative"] == found["relative/b"] == pytest.approx(1)
+        assert math.isnan(found["relative/n"]) and math.isnan(found["relative/c"])
+
+    def test_only_numbers_are_scaled(self):
+        bundle = tiny.bundle(targets=3, missing=0.2)
+        scaling = Scaling.of(type(bundle)("m", bundle.graphs, self.task, bundle.features, bundle.split))
+        numbers = Scaling.of(bundle)
+        assert (scaling.mean, scaling.std) == ((numbers.mean[0], 0.0, 0.0), (numbers.std[0], 1.0, 1.0))
+        assert scaling.unit == (bundle.scale["t0"].std, 1.0, 1.0)

@@ -8,21 +8,26 @@ import typer
 
 from escgnn import terminal
 from escgnn.cli.options import (
+    BatchSize,
     Config,
     Dataset,
+    Epochs,
+    Hidden,
     Input,
     Kind,
     Labels,
+    Lr,
     Model,
     RunFolder,
+    Seed,
     Settings,
     Smiles,
     Split,
     Targets,
+    all_settings,
     file_path,
     folder_path,
     load_dataset,
-    overrides,
 )
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
@@ -47,6 +52,11 @@ def train(
     model: Model = None,
     config: Config = None,
     settings: Settings = None,
+    epochs: Epochs = None,
+    hidden: Hidden = None,
+    lr: Lr = None,
+    batch_size: BatchSize = None,
+    seed: Seed = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     devices: Annotated[int | None, typer.Option(help="Processes or GPUs that share every batch.")] = None,
     smiles: Smiles = None,
@@ -59,10 +69,17 @@ def train(
     from escgnn import training
 
     bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
-    given = overrides(settings, model)
-    if devices is not None:
-        given.append(f"devices={devices}")
-    chosen = training.read_config(config, given, bundle=bundle)
+    overrides = all_settings(
+        settings,
+        model=model,
+        epochs=epochs,
+        hidden=hidden,
+        lr=lr,
+        batch_size=batch_size,
+        seed=seed,
+        devices=devices,
+    )
+    chosen = training.read_config(config, overrides, bundle=bundle)
     if bundle.folds:
         terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
     else:
@@ -102,16 +119,17 @@ def evaluate(
     kind: Kind = None,
     labels: Labels = None,
 ) -> None:
-    """Judge a trained network on a dataset; on its own, by the split that it was trained with."""
-    from escgnn import training
+    """Judge a trained network on a dataset; on its own, by the split that it was trained with.
+
+    A table of your own is read as the one that it was trained on: the same targets, kind and columns.
+    """
+    from escgnn import datasets, training
 
     trained = training.load_run(run)
-    if targets and kind is None:
-        kind = trained.task.kind
-    bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
-    judgement = training.judge(
-        trained, bundle, part, fold=fold, is_sheet=targets is not None, is_split_chosen=split is not None
-    )
+    is_sheet = datasets.is_own_file(dataset)
+    own = training.table_options(trained, dataset) if is_sheet else {}
+    bundle = load_dataset(dataset, own, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
+    judgement = training.judge(trained, bundle, part, fold=fold, is_sheet=is_sheet, is_split_chosen=split is not None)
     terminal.show_judged(judgement, bundle.name)
 
 
@@ -137,6 +155,11 @@ def tune(
     model: Model = None,
     config: Config = None,
     settings: Settings = None,
+    epochs: Epochs = None,
+    hidden: Hidden = None,
+    lr: Lr = None,
+    batch_size: BatchSize = None,
+    seed: Seed = None,
     timeout: Annotated[float | None, typer.Option(help="Begin no further trial after so many seconds.")] = None,
     fold: Annotated[int | None, typer.Option(help="Fold of a cross-validation to search with; the first is 0.")] = None,
     prune: Annotated[bool, typer.Option(help="Cut trials short that are worse than half of the others.")] = True,
@@ -146,14 +169,24 @@ def tune(
     kind: Kind = None,
     labels: Labels = None,
 ) -> None:
-    """Search for good settings by validation: radius, parts, width, depth and learning rate."""
+    """Search for good settings by validation: radius, parts, width, depth and learning rate, unless you set them."""
     from escgnn import training, tuning
 
     bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
     if bundle.folds or fold is not None:
         bundle = bundle.fold(fold or 0)
-    base = training.read_config(config, overrides(settings, model), bundle=bundle)
+    overrides = all_settings(
+        settings, model=model, epochs=epochs, hidden=hidden, lr=lr, batch_size=batch_size, seed=seed
+    )
     result = tuning.tune(
-        bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=terminal.show_trial
+        bundle,
+        out,
+        trials=trials,
+        base=training.read_config(config, overrides, bundle=bundle),
+        fixed=[text.partition("=")[0].strip().rpartition(".")[2] for text in overrides],
+        seed=seed or 0,
+        timeout=timeout,
+        prune=prune,
+        progress=terminal.show_trial,
     )
     terminal.show_best(result)

@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,11 +40,18 @@ Dataset = Annotated[
     str, typer.Argument(metavar="DATASET", help="A name from escgnn datasets, or a table or graph file.")
 ]
 Targets = Annotated[str | None, typer.Option(help="Target columns of your own table, by commas.")]
-Split = Annotated[str | None, typer.Option(help="Of your own table: scaffold, random, column:NAME or file:PATH.")]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        help="Of your own table: random, scaffold, sizes in per cent such as 80/10/10 or scaffold:80/10/10, column:NAME or "
+        "file:PATH."
+    ),
+]
 Kind = Annotated[
     str | None,
     typer.Option(
-        help="Of your own targets: regression, binary, multilabel or multiclass; by default what they look like."
+        help="Of your own targets: regression, binary, multilabel or multiclass, or of each by commas; by default what they "
+        "look like."
     ),
 ]
 Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.", callback=file_path)]
@@ -52,29 +60,55 @@ Config = Annotated[Path | None, typer.Option(help="YAML file with settings.", ca
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="key=value, e.g. model=gin or network.hidden=300; may be repeated.")
 ]
-Model = Annotated[str | None, typer.Option(help="A name from escgnn models; the same as --set model=NAME.")]
+Model = Annotated[str | None, typer.Option(help="A name from escgnn models: --set model=...")]
+Epochs = Annotated[int | None, typer.Option(help="Most epochs to train: --set epochs=...")]
+Hidden = Annotated[int | None, typer.Option(help="Size of the network's vectors: --set network.hidden=...")]
+Lr = Annotated[float | None, typer.Option(help="Learning rate: --set lr=...")]
+BatchSize = Annotated[int | None, typer.Option(help="Graphs in a step: --set batch_size=...")]
+Seed = Annotated[int | None, typer.Option(help="Of all that is left to chance: --set seed=...")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=folder_path)]
 
 
-def overrides(settings: list[str] | None, model: str | None) -> list[str]:
-    """What the command line sets, the model last."""
-    return [*(settings or ()), *([] if model is None else [f"model={model}"])]
+def all_settings(settings: Sequence[str] | None, **options: Any) -> list[str]:
+    """The settings of a run as texts: those given as ``--set``, and those that have an option of their own.
+
+    Raises:
+        typer.BadParameter: One is given in both ways.
+    """
+    texts = [*(settings or ())]
+    named = {text.partition("=")[0].strip(): text for text in texts}
+    for option, value in options.items():
+        keys = ("network.hidden", "model.hidden") if option == "hidden" else (option,)
+        for key in keys:
+            if value is not None and key in named:
+                hint = f"--{option.replace('_', '-')}"
+                raise typer.BadParameter(f"{value}, but there is --set {named[key]}, too; give one", param_hint=hint)
+        if value is not None:
+            texts.append(f"{keys[0]}={value}")
+    return texts
 
 
-def load_dataset(name: str, *, targets: str | None, kind: str | None, **options: Any) -> Any:
+def load_dataset(
+    name: str, own: Mapping[str, Any] | None = None, *, targets: str | None, kind: str | None, **options: Any
+) -> Any:
     """The dataset that a command names; its rows that cannot be used are shown.
 
     Args:
         name: Of a benchmark, or of a table or graph file.
+        own: Options that are known without being given, and give way to those that are.
         targets: Columns, by commas.
-        kind: Of the targets.
+        kind: Of the targets, or of each by commas.
         options: Further ones of `escgnn.datasets.load`; None is as if it were not there.
     """
     from escgnn import datasets
 
-    columns = [column.strip() for column in targets.split(",")] if targets else None
-    options |= {"targets": columns, "kind": kind}
+    kinds = _by_commas(kind)
+    options |= {"targets": _by_commas(targets), "kind": kinds[0] if kinds and len(kinds) == 1 else kinds}
     given = {option: value for option, value in options.items() if value is not None}
-    bundle = datasets.load(name, **given)
+    bundle = datasets.load(name, **{**(own or {}), **given})
     terminal.show_rejected(bundle.rejected)
     return bundle
+
+
+def _by_commas(text: str | None) -> list[str] | None:
+    return [name.strip() for name in text.split(",")] if text else None

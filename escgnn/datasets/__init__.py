@@ -12,7 +12,7 @@ from escgnn.datasets.bundle import DatasetBundle, Feature, Moments, Split, Stati
 from escgnn.datasets.entry import Entry, RawFile, Size, raw_files
 from escgnn.datasets.inventory import FileCheck, Listing, Verification, is_present, listing, verify
 from escgnn.datasets.isomorphism import BREC_CATEGORIES
-from escgnn.datasets.loading import defaults, entry_of, load, register
+from escgnn.datasets.loading import defaults, entry_of, is_own_file, load, register
 from escgnn.datasets.molecules import FEATURES, FeatureSet, Molecules, parse_molecules, read_smiles, smiles_to_graph
 from escgnn.datasets.raw import DatasetError, Raw
 from escgnn.datasets.reading import (
@@ -59,6 +59,7 @@ __all__ = [
     "from_members",
     "from_parsed",
     "from_undirected",
+    "is_own_file",
     "is_present",
     "labelled_split",
     "listing",

@@ -76,6 +76,7 @@ class DatasetBundle:
         rejected: Rows of a user's table that could not be read, and why.
         source: Where the raw data comes from.
         sha256: Hash of the raw data, or of the recipe if the graphs are generated.
+        smiles: The column of a user's table that the molecules stand in.
     """
 
     name: str
@@ -89,6 +90,7 @@ class DatasetBundle:
     rejected: tuple[Rejected, ...] = ()
     source: str = ""
     sha256: str = ""
+    smiles: str = ""
 
     def __post_init__(self) -> None:
         splits = self.folds if self.split is None else (*self.folds, self.split)
@@ -182,6 +184,7 @@ def save(bundle: DatasetBundle, folder: Path) -> None:
         "rejected": [asdict(row) for row in bundle.rejected],
         "source": bundle.source,
         "sha256": bundle.sha256,
+        "smiles": bundle.smiles,
     }
     bundle.graphs.save(folder / "graphs.safetensors")
     contiguous = {key: np.ascontiguousarray(array, np.int64) for key, array in arrays.items()}
@@ -211,4 +214,5 @@ def read(folder: Path) -> DatasetBundle:
         rejected=tuple(Rejected(**row) for row in about["rejected"]),
         source=about["source"],
         sha256=about["sha256"],
+        smiles=about.get("smiles", ""),  # that of earlier versions does not say
     )

@@ -38,7 +38,7 @@ def load(name: str | PathLike[str], root: str | PathLike[str] | None = None, **o
     Raises:
         ValueError: The name, an option or a raw file is not good, or a file is missing and cannot be downloaded.
     """
-    if str(name) not in DATASETS and Path(name).suffix:
+    if is_own_file(name):
         return _load_file(Path(root or "", name), options)
     entry = entry_of(str(name))
     settings = {**_check_options(entry.name, entry.parse, options), **options}
@@ -52,6 +52,15 @@ def load(name: str | PathLike[str], root: str | PathLike[str] | None = None, **o
         return replace(entry.parse(raw, **options), source=entry.source, sha256=sha256)
 
     return cached(sha256, settings, entry.name, build, version=entry.version)
+
+
+def is_own_file(name: str | PathLike[str]) -> bool:
+    """Whether a name is that of a user's file, and not of a benchmark; the file need not be there.
+
+    >>> is_own_file("molecules.csv"), is_own_file("zinc-12k")
+    (True, False)
+    """
+    return str(name) not in DATASETS and bool(Path(name).suffix)
 
 
 def register(*entries: Entry) -> None:

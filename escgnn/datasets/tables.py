@@ -33,8 +33,10 @@ METRICS: dict[Kind, tuple[str, Direction]] = {
     "multiclass": ("accuracy", "max"),
     "multilabel": ("rocauc", "max"),
 }
+KINDS_OF_ONE = ("regression", "binary", "multiclass")  # target among those of other kinds
 LARGEST = float(np.finfo(np.float32).max)  # target
 UNKNOWN = {"", "na", "n/a", "nan", "null", "none", "-"}  # targets, in lower case
+NO_VALUE = "no target has a value"
 PARSER = 4  # its version; what an earlier one made is made again
 
 
@@ -50,10 +52,12 @@ class TableOptions:
             meant: by its name in an edge list, else by the number of its row or line, from 0, headers and blank lines
             not counted.
         split: ``"random"``; ``"scaffold"``, for molecules; ``"column:NAME"``, a column beside the targets that says
-            train, valid or test; or ``"file:PATH"``, a table with the columns ``graph`` and ``split``.
+            train, valid or test; or ``"file:PATH"``, a table with the columns ``graph`` and ``split``. ``"70/10/20"`` is a
+            random one with these per cent, and ``"scaffold:70/10/20"`` one by scaffolds.
         features: Feature set of molecules, ``"ogb"`` or ``"zinc"``.
-        kind: Kind of task. By default binary or multilabel if all values are 0 or 1, multiclass if there is one target whose
-            values are words and most of them occur again, else regression.
+        kind: Kind of task, or of each target: regression, binary or multiclass. By default binary or multilabel if all values
+            are 0 or 1, multiclass if there is one target whose values are words and most of them occur again, else
+            regression. Where a target of such words stands beside others, each has the kind of its own values.
         seed: For a random split.
         fractions: Sizes of the parts of a random or scaffold split.
     """
@@ -63,7 +67,7 @@ class TableOptions:
     labels: str | PathLike[str] | None = None
     split: str = "random"
     features: FeatureSet = "ogb"
-    kind: Kind | None = None
+    kind: Kind | Sequence[Kind] | None = None
     seed: int = 0
     fractions: tuple[float, float, float] = FRACTIONS
 
@@ -75,13 +79,49 @@ class TableOptions:
         name, times = Counter(self.targets).most_common(1)[0]
         if times > 1:
             raise ValueError(f"targets: {name!r} is named {times} times; name it once")
+        self._read_fractions()
         method, _, detail = self.split.partition(":")
         if bool(detail) != (method in ("column", "file")) or method not in ("random", "scaffold", "column", "file"):
-            raise ValueError(f'split: {self.split!r}; expected "random", "scaffold", "column:NAME" or "file:PATH"')
-        if self.kind is not None and self.kind not in METRICS:
+            raise ValueError(
+                f'split: {self.split!r}; expected "random", "scaffold", "80/10/10", "scaffold:80/10/10", "column:NAME" or '
+                '"file:PATH"'
+            )
+        if self.kind is not None and not isinstance(self.kind, str):
+            self._check_kinds(tuple(self.kind))
+        elif self.kind is not None and self.kind not in METRICS:
             raise ValueError(f"kind: {self.kind!r}; expected one of {', '.join(METRICS)}")
         if len(self.fractions) != 3 or min(self.fractions) < 0 or abs(sum(self.fractions) - 1) > 1e-9:
             raise ValueError(f"fractions: {self.fractions}; expected three that add up to 1")
+
+    def _check_kinds(self, kinds: tuple[Kind, ...]) -> None:
+        """Complain about kinds of single targets; where all are the same, that is the kind."""
+        if len(kinds) != len(self.targets):
+            raise ValueError(f"kind: {len(kinds)} kinds for {len(self.targets)} targets; expected one, or one for each")
+        for kind in kinds:
+            if kind not in KINDS_OF_ONE:
+                raise ValueError(f"kind: {kind!r}; expected for each target one of {', '.join(KINDS_OF_ONE)}")
+        if len({*kinds}) > 1:
+            object.__setattr__(self, "kind", kinds)
+        else:
+            object.__setattr__(self, "kind", "multilabel" if kinds[0] == "binary" and len(kinds) > 1 else kinds[0])
+
+    def _read_fractions(self) -> None:
+        """Take sizes that the split names, as 80/10/10, for fractions."""
+        method, _, detail = self.split.rpartition(":")
+        if "/" not in detail or method not in ("", "random", "scaffold"):
+            return
+        try:
+            numbers = [float(number) for number in detail.split("/")]
+        except ValueError:
+            numbers = []
+        total = sum(numbers)
+        if len(numbers) != 3 or min(numbers) < 0 or not any(math.isclose(total, whole) for whole in (1, 100)):
+            raise ValueError(f"split: {self.split!r}; expected three numbers that add up to 100, such as 80/10/10")
+        train, validation, test = (number / round(total) for number in numbers)
+        if self.fractions not in (FRACTIONS, (train, validation, test)):
+            raise ValueError(f"fractions: {self.fractions}, but split is {self.split!r}; name sizes once")
+        object.__setattr__(self, "split", method or "random")
+        object.__setattr__(self, "fractions", (train, validation, test))
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +211,7 @@ def _build(path: Path, contents: Mapping[Path, bytes], options: TableOptions, sh
         rejected=tuple(sorted(rejected, key=lambda row: row.line)),
         source=str(path),
         sha256=sha256,
+        smiles=file.text_column,
     )
 
 
@@ -218,9 +259,11 @@ def _edge_list(file: GraphFile) -> Graphs:
 def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
     """The values, the task, and the rows without values with the reason."""
     columns = [["" if cell.lower() in UNKNOWN else cell for cell in sheet.cells[name]] for name in options.targets]
-    if (options.kind or _guess_words(columns)) == "multiclass":
+    kind = options.kind
+    has_words = kind is None and any(_guess_words(cells) for cells in columns)
+    if has_words or kind == "multiclass" or isinstance(kind, tuple):
         if len(columns) > 1:
-            raise ValueError(f"targets: {len(columns)} columns; a multiclass task has one")
+            return _read_mixed(sheet, options)
         classes = sorted({cell for cell in columns[0] if cell}, key=_natural)
         number = {name: i for i, name in enumerate(classes)}
         chosen = np.array([[number.get(cell, -1)] for cell in columns[0]], np.int64)
@@ -229,7 +272,7 @@ def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Ta
                 f"targets: {options.targets[0]} has {len(classes)} different values; classes are two or more"
             )
         task = Task("graph", "multiclass", *METRICS["multiclass"], tuple(options.targets), len(classes), tuple(classes))
-        return chosen, task, dict.fromkeys(np.flatnonzero(chosen < 0).tolist(), "no target has a value")
+        return chosen, task, dict.fromkeys(np.flatnonzero(chosen < 0).tolist(), NO_VALUE)
     y = np.full((len(columns[0]), len(columns)), np.nan, np.float32)
     problems: dict[int, str] = {}
     for place, (name, cells) in enumerate(zip(options.targets, columns, strict=True)):
@@ -244,11 +287,30 @@ def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Ta
             else:
                 y[row, place] = value
     for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
-        problems.setdefault(row, "no target has a value")
-    kind = options.kind or _guess(y)
-    if options.kind in ("binary", "multilabel"):
-        _check_yes_or_no(sheet, kind, dict(zip(options.targets, y.T, strict=True)))
-    return y, Task("graph", kind, *METRICS[kind], tuple(options.targets)), problems
+        problems.setdefault(row, NO_VALUE)
+    chosen_kind: Kind = kind if isinstance(kind, str) else _guess(y)
+    if kind in ("binary", "multilabel"):
+        _check_yes_or_no(sheet, chosen_kind, dict(zip(options.targets, y.T, strict=True)))
+    return y, Task("graph", chosen_kind, *METRICS[chosen_kind], tuple(options.targets)), problems
+
+
+def _read_mixed(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
+    """The same of targets of several kinds: each is read alone, and classes are numbered."""
+    kinds = options.kind if isinstance(options.kind, tuple) else (options.kind,) * len(options.targets)
+    values = []
+    parts = []
+    reasons: list[dict[int, str]] = []
+    for name, kind in zip(options.targets, kinds, strict=True):
+        alone, part, problems = _read_targets(sheet, replace(options, targets=[name], kind=kind))
+        known = alone.astype(np.float32)
+        values.append(np.where(known < 0, np.nan, known) if part.kind == "multiclass" else known)
+        parts.append(part)
+        reasons.append(problems)
+    y = np.concatenate(values, axis=1)
+    problems = {row: reason for found in reasons for row, reason in found.items() if reason != NO_VALUE}
+    for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
+        problems.setdefault(row, NO_VALUE)
+    return y, Task.mixed(parts), problems
 
 
 def _check_yes_or_no(sheet: Sheet, kind: Kind, columns: Mapping[str, NDArray[np.float32]]) -> None:
@@ -264,11 +326,11 @@ def _check_yes_or_no(sheet: Sheet, kind: Kind, columns: Mapping[str, NDArray[np.
             raise DatasetError(f"{sheet.quote(name, int(wrong[0]))}; {kind} needs 0 and 1: {advice}")
 
 
-def _guess_words(columns: Sequence[Sequence[str]]) -> Kind | None:
-    """Whether there is one column, of words that name classes; names of single rows do not."""
-    cells = [cell for cell in columns[0] if cell]
+def _guess_words(column: Sequence[str]) -> bool:
+    """Whether a column holds words that name classes; names of single rows do not."""
+    cells = [cell for cell in column if cell]
     is_words = all(_natural(cell)[0] == math.inf for cell in cells)
-    return "multiclass" if len(columns) == 1 and is_words and 1 < len({*cells}) <= len(cells) / 2 else None
+    return is_words and 1 < len({*cells}) <= len(cells) / 2
 
 
 def _guess(y: NDArray[np.float32]) -> Kind:

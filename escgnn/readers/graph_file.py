@@ -99,6 +99,11 @@ class GraphFile:
         """How far reading has come, up to ``total_bytes``."""
         return self.source.bytes_read
 
+    @property
+    def text_column(self) -> str:
+        """The column of a table that holds the SMILES; nothing where there is none."""
+        return self._columns[0] if self.is_table and self.format == "smiles" else ""
+
     def rows(self, keep: Sequence[str] | None = (), *, letters: int = LETTERS) -> Iterator[Rows]:
         """The rows in blocks, before their graphs are read; `read_rows` explains the arguments. Edge lists have none."""
         if self.format == "edges":

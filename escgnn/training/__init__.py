@@ -17,7 +17,7 @@ from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
 from escgnn.training.job import Predict, predict_file
-from escgnn.training.judging import Judgement, judge
+from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
 from escgnn.training.settings import suited
@@ -53,4 +53,5 @@ __all__ = [
     "read_result",
     "read_stored",
     "suited",
+    "table_options",
 ]

@@ -57,7 +57,7 @@ class Run:
         task: What it predicts.
         scaling: How its outputs relate to the targets.
         features: What it reads of nodes and edges, by name.
-        dataset: Name and hashes of what it was trained on.
+        dataset: Name and hashes of what it was trained on, and the column of the SMILES if it was a table.
         epoch: The epoch that the weights are of.
         split: Which of its dataset's graphs it was trained, chosen and judged with.
     """
@@ -101,6 +101,7 @@ def describe(
             "sha256": bundle.sha256,
             "content": fingerprint(bundle),
             "graphs": hash_graphs(bundle.graphs),
+            "smiles": bundle.smiles,
         },
         "split": None if bundle.split is None else pack_split(bundle.split, len(bundle.graphs)),
         "versions": provenance.versions(),
@@ -248,7 +249,9 @@ def read_values(path: Path) -> Any:
 
 @dataclass(frozen=True)
 class Result:
-    """One run: the epoch with the strictly best validation metric, and the test metrics of the same weights.
+    """One run: the epoch with the best validation metric, and the test metrics of the same weights.
+
+    Among epochs with the same validation metric it is the one with the smallest validation loss, and the first of these.
 
     Two results are equal if the same numbers were computed, whenever that was and however long it took.
 

@@ -18,6 +18,7 @@ from escgnn.jobs import run as run_job
 from escgnn.metrics import out_channels
 from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, parse_graph6
 from escgnn.store import GraphStore
+from escgnn.task import Task
 from escgnn.training.folder import Run
 from escgnn.training.prediction import predict
 
@@ -58,7 +59,7 @@ class Predict:
     metadata: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
-        _feature_set(self.run)  # complains before anything is read
+        feature_set(self.run)  # complains before anything is read
 
     def chunks(self, file: GraphFile) -> Iterator[Rows | Chunk]:
         """Rows with all their columns, whose graphs are read where the network is; of an edge list whole graphs.
@@ -98,9 +99,10 @@ class Predict:
         added: list[tuple[str, Any]] = []
         if task.level == "node":
             added.append(("node", pa.int64()))
-        for target in task.targets:
-            if task.kind == "multiclass":
-                names = _classes(self.run)
+        for single in task.singles:
+            target = single.targets[0]
+            if single.kind == "multiclass":
+                names = _classes(single)
                 added.append((f"pred_{target}", names.type))
                 added += [(f"pred_{target}_{name}", pa.float64()) for name in names.to_pylist()]
             else:
@@ -125,7 +127,7 @@ class Predict:
             return Given(names, [0] * len(texts), texts, ["ok"] * len(texts), store, chunk.node_ids)
         parse: Parse = parse_graph6
         if chunk.holds == "smiles":
-            parse = partial(parse_molecules, features=_feature_set(self.run))
+            parse = partial(parse_molecules, features=feature_set(self.run))
         graphs = parse(chunk.texts)
         reasons = {**graphs.reasons, **chunk.trouble}
         status = [reasons.get(number, "ok") for number in range(len(chunk.texts))]
@@ -154,7 +156,7 @@ def predict_file(
         run: What `load_run` gives.
         source: What `escgnn.readers.GraphFile` reads; memory does not grow with its size.
         output: A .csv or .parquet file, written whole or not at all.
-        smiles: Column with the SMILES, if it is not called smiles.
+        smiles: Column with the SMILES, if it is neither called as in the training table nor smiles.
         workers: Processes that read molecules, which takes longest, and predict; worth it from some ten thousand rows.
         engine: Who works, out of `escgnn.engines`, instead of these processes.
         progress: Called now and then with the bytes read and their total.
@@ -165,10 +167,23 @@ def predict_file(
         OSError: A file cannot be opened.
     """
     who = LocalEngine(workers) if engine is None else engine
-    return run_job(Predict(run), source, output, smiles=smiles, engine=who, progress=progress)
+    column = smiles_column(run, source) if smiles is None else smiles
+    return run_job(Predict(run), source, output, smiles=column, engine=who, progress=progress)
 
 
-def _feature_set(run: Run) -> FeatureSet:
+def smiles_column(run: Run, source: str | PathLike[str]) -> str | None:
+    """What the training table calls the column with the SMILES, if the file has a column of this name."""
+    name = run.dataset.get("smiles")
+    if not name:
+        return None
+    try:
+        GraphFile(source, smiles=name)
+    except (ValueError, OSError):  # whoever reads the file will say what is wrong with it
+        return None
+    return name
+
+
+def feature_set(run: Run) -> FeatureSet:
     """Which features of molecules the network reads; any will do if it reads none."""
     for name in get_args(FeatureSet):
         if run.features in ({}, FEATURES[name]):
@@ -176,9 +191,9 @@ def _feature_set(run: Run) -> FeatureSet:
     raise ValueError(f"{run.folder}: the network reads features that are not made from SMILES: {dict(run.features)}")
 
 
-def _classes(run: Run) -> Any:
+def _classes(task: Task) -> Any:
     """What the classes are called: words, or numbers if they are written as such or have no names."""
-    names = run.task.names or tuple(str(number) for number in range(run.task.classes))
+    names = task.names or tuple(str(number) for number in range(task.classes))
     is_numbers = all(name.removeprefix("-").isdecimal() and name == str(int(name)) for name in names)
     if is_numbers:
         return pa.array([int(name) for name in names], pa.int64())
@@ -207,9 +222,13 @@ def _result(run: Run, given: Given) -> tuple[list[Any], list[str]]:
         nodes = np.zeros(home.size, np.int64)
         nodes[filled] = given.node_ids
         columns.append(pa.array(nodes, mask=~filled))
-    if run.task.kind == "multiclass":
-        columns.append(_classes(run).take(pa.array(numbers.argmax(1), mask=np.isnan(numbers[:, 0]))))
-    columns += [pa.array(column, from_pandas=True) for column in numbers.T]  # what is not a number is left empty
+    place = 0
+    for single in run.task.singles:
+        own = numbers[:, place : place + out_channels(single)]
+        place += own.shape[1]
+        if single.kind == "multiclass":
+            columns.append(_classes(single).take(pa.array(own.argmax(1), mask=np.isnan(own[:, 0]))))
+        columns += [pa.array(column, from_pandas=True) for column in own.T]  # what is not a number is left empty
     return [*columns, pa.array(status, pa.string()).take(pa.array(home))], status
 
 

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
+from typing import Any
 
 from escgnn.datasets import DatasetBundle
 from escgnn.training.folder import Run
+from escgnn.training.job import feature_set, smiles_column
 from escgnn.training.prediction import evaluate, own_split, part_of
 
 
@@ -23,6 +26,21 @@ class Judgement:
     subset: str
     graphs: int
     own: bool
+
+
+def table_options(run: Run, path: str | PathLike[str]) -> dict[str, Any]:
+    """How `escgnn.datasets.load` reads a user's own file as the run's data were read: targets, their kind, and so on.
+
+    Raises:
+        ValueError: The network reads features that no file has.
+    """
+    task = run.task
+    options: dict[str, Any] = {"targets": [*task.targets], "kind": [part.kind for part in task.parts] or task.kind}
+    if run.features:
+        options["features"] = feature_set(run)
+    if column := smiles_column(run, path):
+        options["smiles"] = column
+    return options
 
 
 def judge(

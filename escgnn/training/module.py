@@ -15,7 +15,7 @@ from torch.utils.data import Sampler, SequentialSampler
 
 from escgnn.datasets import DatasetBundle
 from escgnn.loader import Loader, Shuffle
-from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms
+from escgnn.metrics import Scaling, Scores, choose_loss, task_loss
 from escgnn.models import Network
 from escgnn.store import GraphStore
 from escgnn.task import Task
@@ -119,7 +119,7 @@ class Standardised:
 
     def __iter__(self) -> Iterator[Any]:
         for batch in self.batches:
-            if self.task.kind == "regression":
+            if self.task.has_numbers:
                 batch.y = self.scaling.standardise(batch.y if self.dtype is None else batch.y.to(self.dtype))
             yield batch
 
@@ -143,6 +143,7 @@ class Learner(LightningModule):
         loss: Mean loss of the latest training epoch.
         lr: Learning rate of that epoch.
         metrics: Of the latest validation.
+        validation_loss: Mean loss of the latest validation.
     """
 
     def __init__(self, network: Network, task: Task, scaling: Scaling, config: TrainConfig) -> None:
@@ -157,7 +158,9 @@ class Learner(LightningModule):
         self.loss = math.nan
         self.lr = config.lr
         self.metrics: dict[str, float] = {}
+        self.validation_loss = math.nan
         self._terms: list[Tensor] = []  # of every batch, the sum of its losses and their number
+        self._validation_terms: list[Tensor] = []  # the same
 
     def setup(self, stage: str) -> None:
         """Begin the average with what the network was fitted to, and compile, in the process that trains."""
@@ -211,13 +214,17 @@ class Learner(LightningModule):
 
     def training_step(self, batch: Any, index: int) -> Tensor:
         """The loss of a batch."""
-        y = self.scaling.standardise(batch.y) if self.task.kind == "regression" else batch.y
-        total, known = loss_terms(self.loss_name, self(batch), y)
+        total, known = self._loss_terms(self(batch), batch.y)
         if not self._batches.shares[True].counts(index):
             total, known = total * 0, known * 0
         self._terms.append(torch.stack([total.detach(), known]))
         everywhere = self.trainer.strategy.reduce(known.clone(), reduce_op="sum")
         return total * self.trainer.world_size / everywhere.clamp(min=1)
+
+    def _loss_terms(self, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """The sum of the losses of all known targets, and how many they are."""
+        target = self.scaling.standardise(y) if self.task.has_numbers else y
+        return task_loss(self.task, self.loss_name, output, target)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
         """Follow the weights, and what batch normalisation has seen, with their running mean."""
@@ -228,23 +235,31 @@ class Learner(LightningModule):
     def validation_step(self, batch: Any, index: int) -> None:
         """Remember the outputs of a batch."""
         mine = slice(None) if self._batches.shares[False].counts(index) else slice(0)
-        self.scores.update(self(batch)[mine], batch.y[mine])
+        output = self(batch)[mine]
+        y = batch.y[mine]
+        self.scores.update(output, y)
+        self._validation_terms.append(torch.stack(self._loss_terms(output, y)))
 
     def on_validation_epoch_end(self) -> None:
         """Judge all outputs together."""
         self.metrics = self.scores.compute()
         self.scores.reset()
+        self.validation_loss = self._mean_loss(self._validation_terms)
+        self._validation_terms = []
 
     def on_train_epoch_end(self) -> None:
         """Finish the epoch: its loss over all processes, and the learning rate of the next."""
-        terms = torch.stack(self._terms).double().sum(0)
-        total, known = self.trainer.strategy.reduce(terms, reduce_op="sum").tolist()
-        self.loss = total / max(1, known)
+        self.loss = self._mean_loss(self._terms)
         for schedule in self.trainer.lr_scheduler_configs:
             if isinstance(schedule.scheduler, ReduceLROnPlateau):
                 schedule.scheduler.step(self.metrics[self.task.metric])
             else:
                 schedule.scheduler.step()
+
+    def _mean_loss(self, terms: list[Tensor]) -> float:
+        """The mean over all batches and all processes."""
+        total, known = self.trainer.strategy.reduce(torch.stack(terms).double().sum(0), reduce_op="sum").tolist()
+        return float(total / max(1, known))
 
     @property
     def _batches(self) -> Batches:

@@ -17,6 +17,7 @@ from escgnn.loader import Loader
 from escgnn.metrics import out_channels, predictions, score
 from escgnn.models import Term
 from escgnn.store import GraphStore
+from escgnn.task import Task
 from escgnn.training.fingerprints import hash_graphs
 from escgnn.training.folder import Run
 
@@ -100,13 +101,32 @@ def own_split(run: Run, bundle: DatasetBundle, *, given: bool = False) -> Datase
 def _answers(run: Run, bundle: DatasetBundle, graphs: GraphStore) -> Tensor:
     """The targets of graphs, classes in the order of the run."""
     asked, known = bundle.task, run.task
-    named = bool(asked.names and known.names)
-    for name in ("level", "kind", "targets", *([] if named else ["classes"])):
+    y = graphs.column("y")
+    _check_same(run, bundle, asked, known)
+    if not known.parts:
+        return _renumbered(run, bundle, asked, known, y)
+    columns = [*torch.split(y, 1, 1)]
+    for place, (theirs, ours) in enumerate(zip(asked.parts, known.parts, strict=True)):
+        _check_same(run, bundle, theirs, ours)
+        if ours.kind == "multiclass":
+            classes = columns[place].nan_to_num(-1).long()
+            numbers = _renumbered(run, bundle, theirs, ours, classes).to(y.dtype)
+            columns[place] = numbers.where(numbers >= 0, torch.nan)
+    return torch.cat(columns, 1)
+
+
+def _check_same(run: Run, bundle: DatasetBundle, asked: Task, known: Task) -> None:
+    """Complain if a dataset asks for something else than a network knows."""
+    is_named = bool(asked.names and known.names)
+    for name in ("level", "kind", "targets", *([] if is_named else ["classes"])):
         theirs, ours = getattr(asked, name), getattr(known, name)
         if theirs != ours:
             raise ValueError(f"bundle: {name} of {bundle.name}: {_words(theirs)}; {run.folder} has {_words(ours)}")
-    y = graphs.column("y")
-    if not named or asked.names == known.names:
+
+
+def _renumbered(run: Run, bundle: DatasetBundle, asked: Task, known: Task, y: Tensor) -> Tensor:
+    """Classes of a dataset as the network numbers them."""
+    if not (asked.names and known.names) or asked.names == known.names:
         return y
     if strange := [name for name in asked.names if name not in known.names]:
         raise ValueError(

@@ -31,12 +31,16 @@ Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every
 
 
 class History:
-    """The epochs of a run, and the best of them: the first with the best validation metric.
+    """The epochs of a run, and the best of them: by the validation metric, among equals by the validation loss.
+
+    A metric such as the accuracy of few graphs is often the same, and the loss still tells a good network from a better one.
 
     Attributes:
         rows: A row of ``metrics.csv`` for each epoch.
         best_epoch: -1 before there is one.
         best_metrics: All validation metrics of that epoch.
+        best_loss: The validation loss of that epoch; not a number if it was written before there was one.
+        improved_epoch: The first epoch with that metric, from which early stopping counts; -1 before there is one.
         best_weights: The network's, after that epoch.
     """
 
@@ -45,17 +49,24 @@ class History:
         self.rows: list[Row] = []
         self.best_epoch = -1
         self.best_metrics: dict[str, float] = {}
+        self.best_loss = math.nan
+        self.improved_epoch = -1
         self.best_weights: dict[str, Tensor] = {}
 
     def add(self, row: Row, metrics: dict[str, float], weights: dict[str, Tensor]) -> bool:
-        """Add an epoch; True if it is strictly better than all before."""
+        """Add an epoch; True if it is strictly better than all before, by the metric or else by the loss."""
         self.rows.append(row)
         value = metrics[self.task.metric]
         best = self.best_metrics.get(self.task.metric, math.nan)
-        is_best = not math.isnan(value) and (
+        loss = row.get("validation_loss", math.nan)
+        is_improved = not math.isnan(value) and (
             math.isnan(best) or (value < best if self.task.direction == "min" else value > best)
         )
+        is_best = is_improved or (value == best and loss < self.best_loss)
+        if is_improved:
+            self.improved_epoch = len(self.rows) - 1
         if is_best:
+            self.best_loss = loss
             self.best_epoch = len(self.rows) - 1
             self.best_metrics = metrics
             self.best_weights = {name: tensor.detach().cpu().clone() for name, tensor in weights.items()}
@@ -70,7 +81,7 @@ class History:
         """Why there is nothing left to train; an empty text if there is."""
         if self.rows and not math.isfinite(self.rows[-1]["loss"]):
             return "diverged"
-        if early_stopping is not None and len(self.rows) - 1 - self.best_epoch >= early_stopping:
+        if early_stopping is not None and len(self.rows) - 1 - self.improved_epoch >= early_stopping:
             return "early"
         return "epochs" if len(self.rows) >= epochs else ""
 
@@ -79,8 +90,8 @@ class History:
         return {name: value for name, value in vars(self).items() if name != "task"}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take everything from a `state`."""
-        vars(self).update(state)
+        """Take everything from a `state`; one that was written when only metrics decided knows the best epoch alone."""
+        vars(self).update({"improved_epoch": state["best_epoch"], **state})
 
 
 class Recorder(Checkpoint):
@@ -112,6 +123,7 @@ class Recorder(Checkpoint):
         row = {
             "epoch": trainer.current_epoch,
             "loss": pl_module.loss,
+            "validation_loss": pl_module.validation_loss,
             **means,
             "lr": pl_module.lr,
             "seconds": time.perf_counter() - self._start,
@@ -142,9 +154,9 @@ class AtomicIO(TorchCheckpointIO):
 
 
 def write_metrics(rows: list[Row], path: Path) -> None:
-    """Write the table of epochs."""
+    """Write the table of epochs; a run that goes on keeps the columns that it began with."""
     with atomic(path) as draft, draft.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, [*rows[0]])
+        writer = csv.DictWriter(stream, [*rows[0]], extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
 

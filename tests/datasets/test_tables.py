@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from escgnn import datasets
-from escgnn.datasets import tables
+from escgnn.datasets import splits, tables
 from escgnn.datasets.molecules import OGB_FEATURES, ZINC_FEATURES
 
 TABLE = """name,SMILES,logS,active,part,kind
@@ -120,7 +120,7 @@ def test_words_that_occur_again_are_classes(table):
     with pytest.raises(ValueError, match="8 rows are bad, 1 of them: name: 'mol1' is not a number"):
         datasets.load(table, targets=["name"])
     with pytest.raises(ValueError, match="is not a number"):
-        datasets.load(table, targets=["parity", "rest"])
+        datasets.load(table, targets=["parity", "rest"], kind="regression")
     table.write_text("smiles,same\nC,a\nCC,a\n")
     with pytest.raises(ValueError, match="same has 1 different values; classes are two or more"):
         datasets.load(table, targets=["same"], kind="multiclass")
@@ -155,6 +155,58 @@ def test_splits(table, tmp_path):
     assert [part.tolist() for part in scaffolds] == [[0, 2], [], [1]]
     one, two = (datasets.load(table, targets=["logS"], seed=seed).split for seed in (0, 1))
     assert [part.tolist() for part in one] != [part.tolist() for part in two]
+
+
+def test_sizes_of_a_split(table):
+    """Fractions that binary numbers round: 0.7 of 90 are 63, and 0.07 of 100 are 7."""
+    table.write_text("smiles,y\n" + "".join(f"{'C' * n},{n}\n" for n in range(1, 91)))
+    for text, sizes in {"70/20/10": [63, 18, 9], "0.7/0.2/0.1": [63, 18, 9], "random:50/0/50": [45, 0, 45]}.items():
+        split = datasets.load(table, targets=["y"], split=text).split
+        assert [len(subset) for subset in split] == sizes
+    same = datasets.load(table, targets=["y"], split="random", fractions=(0.7, 0.2, 0.1)).split
+    assert np.array_equal(datasets.load(table, targets=["y"], split="70/20/10").split.train, same.train)
+    for fractions, count, sizes in [((0.7, 0.2, 0.1), 90, [63, 18, 9]), ((0.07, 0.03, 0.9), 100, [7, 3, 90])]:
+        assert [len(subset) for subset in splits.random_split(count, fractions)] == sizes
+        assert [len(subset) for subset in splits.grouped_split([*map(str, range(count))], fractions)] == sizes
+    table.write_text("smiles,y\nC1CC1,1\nC1CC1C,2\nC1CCC1,3\nCC1CCC1,4\nCCC1CCC1,5\n")
+    by_scaffold = datasets.load(table, targets=["y"], split="scaffold:60/40/0").split
+    assert [subset.tolist() for subset in by_scaffold] == [[2, 3, 4], [0, 1], []]
+
+
+def test_labels_of_subsets_are_what_people_write(table):
+    labels = ["train", "training", "val", "valid", "Validation", " dev ", "TEST", ""]
+    table.write_text("smiles,y,part\n" + "".join(f"{'C' * n},{n},{label}\n" for n, label in enumerate(labels, 1)))
+    split = datasets.load(table, targets=["y"], split="column:part").split
+    assert [subset.tolist() for subset in split] == [[0, 1], [2, 3, 4, 5], [6]]
+
+
+MIXED = "smiles,logP,active,colour\nC,0.5,1,red\nCC,,0,blue\nCCC,1.5,NA,red\nCCCC,-2,1,\nO,oops,1,blue\nN,,,\n"
+
+
+@pytest.mark.parametrize("kind", [None, ["regression", "binary", "multiclass"]])
+def test_targets_of_several_kinds(table, kind):
+    table.write_text(MIXED)
+    bundle = datasets.load(table, targets=["logP", "active", "colour"], kind=kind)
+    task = bundle.task
+    assert (task.kind, task.metric, task.direction) == ("mixed", "relative", "min")
+    assert [part.kind for part in task.parts] == ["regression", "binary", "multiclass"]
+    assert task.parts[2].names == ("blue", "red")
+    nan = np.nan
+    expected = np.array([[0.5, 1, 1], [nan, 0, 0], [1.5, nan, 1], [-2, 1, nan]])
+    assert np.array_equal(bundle.graphs.column("y"), expected, equal_nan=True)
+    assert [(row.line, row.reason) for row in bundle.rejected] == [
+        (6, "logP: 'oops' is not a number"),
+        (7, "no target has a value"),
+    ]
+
+
+def test_kinds_that_are_all_the_same_are_one(table):
+    table.write_text(MIXED)
+    for kinds, kind in {("binary", "binary"): "multilabel", ("regression", "regression"): "regression"}.items():
+        targets = ["active", "twice"]
+        assert tables.TableOptions(targets=targets, kind=kinds) == tables.TableOptions(targets=targets, kind=kind)
+    both = datasets.load(table, targets=["active", "colour"], kind="multiclass").task
+    assert [part.names for part in both.parts] == [("0", "1"), ("blue", "red")]
 
 
 def test_the_file_is_read_again_when_it_changes(table):
@@ -242,7 +294,18 @@ def test_lines_of_smiles_with_labels(tmp_path):
         ),
         ({"targets": ["logS"], "kind": "ranking"}, "kind: 'ranking'; expected one of regression"),
         ({"targets": ["logS"], "fractions": (0.5, 0.2, 0.2)}, "three that add up to 1"),
-        ({"targets": ["logS", "kind"], "kind": "multiclass"}, "a multiclass task has one"),
+        (
+            {"targets": ["logS", "kind"], "kind": ["binary"]},
+            "kind: 1 kinds for 2 targets; expected one, or one for each",
+        ),
+        (
+            {"targets": ["logS", "kind"], "kind": ["binary", "multilabel"]},
+            "kind: 'multilabel'; expected for each target",
+        ),
+        ({"targets": ["logS"], "split": "80/10"}, "split: '80/10'; expected three numbers that add up to 100"),
+        ({"targets": ["logS"], "split": "scaffold:80/10/20"}, "split: 'scaffold:80/10/20'; expected three numbers"),
+        ({"targets": ["logS"], "split": "a/b/c"}, "split: 'a/b/c'; expected three numbers"),
+        ({"targets": ["logS"], "split": "70/20/10", "fractions": (0.5, 0.25, 0.25)}, "name sizes once"),
         ({"targets": ["name"]}, "no graph can be used"),
         ({"target": ["logS"]}, r"target: \S+mine.csv has no such option; it has targets, smiles, labels"),
         ({"targets": ["logS"], "smiles": "molecule"}, "csv has no column 'molecule'; its columns are name, SMILES"),

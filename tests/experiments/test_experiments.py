@@ -11,7 +11,7 @@ from escgnn import datasets, records
 from escgnn.counting import TARGETS, count
 from escgnn.experiments import EXPERIMENTS, counting, find, isomorphism, reproduce, running, substructures, trained
 from escgnn.records import BUDGETS
-from escgnn.training import load_run, read_config
+from escgnn.training import Result, load_run, read_config
 
 NAMES = [*EXPERIMENTS]
 TINY = {"model": {"hidden": 8, "layers": 1}, "epochs": 1}
@@ -103,6 +103,24 @@ def test_error_per_graph_is_the_sum_over_its_nodes(tmp_path):
     errors = np.split(np.abs(truth - predicted), np.cumsum(sizes)[:-1])
     for place, name in enumerate(TARGETS):
         assert found[name] == pytest.approx(np.mean([graph[:, place].sum() for graph in errors]))
+
+
+def test_an_outcome_keeps_test_and_validation_apart(tmp_path):
+    config = read_config()
+    config.save(tmp_path / "config.yaml")
+    (tmp_path / "metrics.csv").write_text("epoch,loss,validation_mae\n0,3,2.5\n1,2,1.5\n")
+    metrics = {"mae": 1.5, "mae/a": 1.25, "mae/b": None}
+    result = Result("d", "mae", 1, 2, "epochs", metrics, {"mae": 4.0, "mae/a": 5.0, "mae/b": 6.0}, 0, seconds=7.0)
+    done = trained.Trained(result, None, tmp_path)
+    found = trained.outcome(done, "tab:x", {"first": "mae/a", "second": "mae/b"}, percent=True, note="n")
+    assert found.values == {"tab:x": {"first": 500.0, "second": 600.0}}
+    assert found.validation == {"first": 125.0, "second": None}
+    assert (found.epochs, found.seconds, found.note) == (2, 7.0, "n")
+    assert found.config == config.model_dump(mode="json")
+    assert found.curve == (
+        {"epoch": 0, "loss": 3.0, "validation": 2.5},
+        {"epoch": 1, "loss": 2.0, "validation": 1.5},
+    )
 
 
 def test_renamed_copies_are_the_control(benchmark_data):

@@ -15,10 +15,11 @@ from tests.training.tiny import change
 def test_two_processes_get_the_numbers_of_one(tmp_path, capfd):
     """In one go or resumed. A graph that was trained or judged twice, or not at all, would show.
 
-    The last batch has one graph, so that the second process has none left.
+    The last batch has one graph, so that the second process has none left. Weights decay, or a gradient of another size
+    would not show: Adam takes steps of one size.
     """
     bundle = tiny.bundle(size=30, missing=0.3)
-    config = change(epochs=3, batch_size=2, network={"norm": "layer", "dropout": 0.0})
+    config = change(epochs=3, batch_size=2, weight_decay=0.3, network={"norm": "layer", "dropout": 0.0})
     assert len(bundle.train) % config.batch_size == len(bundle.validation) % config.batch_size == 1
     one = fit(bundle, config, tmp_path / "one", progress=False)
     for epochs in (1, 3):

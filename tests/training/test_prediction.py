@@ -1,5 +1,6 @@
 """Judging a trained network: by which graphs, and by which classes."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 
 from escgnn.datasets import Split
 from escgnn.training import evaluate, fit, load_run, predict
-from escgnn.training.prediction import own_split, part_of
+from escgnn.training.prediction import outputs, own_split, part_of
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -64,8 +65,20 @@ def test_only_what_differs_is_named(run, classifier, classes):
     assert evaluate(run, asked(tiny.bundle(), metric="rmse")) == evaluate(run, tiny.bundle()), "all are told anyway"
 
 
-def test_classes_are_known_by_name(classifier, classes):
+@pytest.fixture
+def undecided(classifier, classes):
+    """The classifier with its outputs shifted so that it names all classes, and not one for all graphs."""
+    model = copy.deepcopy(classifier.model)
+    shifted = replace(classifier, model=model)
+    with torch.no_grad():
+        model.head[-1].bias -= outputs(classifier, classes.graphs).mean(0)
+    assert predict(shifted, classes.graphs).argmax(1).unique().tolist() == [0, 1, 2]
+    return shifted
+
+
+def test_classes_are_known_by_name(undecided, classes):
     """A table that lacks a class numbers the others anew."""
+    classifier = undecided
     y = classes.graphs.column("y")
     some = np.flatnonzero((y != 1).numpy().ravel())
     fewer = (y[some] > 1).long()  # high, none
@@ -77,6 +90,7 @@ def test_classes_are_known_by_name(classifier, classes):
     )
     best = predict(classifier, bundle.graphs).argmax(1)
     known = (best == torch.tensor([0, 2])[fewer.view(-1)])[1:]
+    assert 0 < known.sum() < len(known)
     assert evaluate(classifier, bundle, "all")["accuracy"] == pytest.approx(float(known.double().mean()))
     with pytest.raises(
         ValueError, match=r"tiny has the classes 'High', which .* does not know; it knows 'high', 'low', 'none'"
