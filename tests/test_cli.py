@@ -149,27 +149,27 @@ def test_datasets_are_listed_and_verified(escgnn, tmp_path, monkeypatch):
     assert "82.000" in printed
 
 
-def test_models_are_listed_and_shown(inside):
-    printed = inside("models")
+def test_models_are_listed_and_shown(escgnn):
+    printed = escgnn("models")
     assert "esc-gnn" in printed and "ICLR 2023" in printed and "deg(v)" in printed
-    printed = inside("models", "i2-gnn")
+    printed = escgnn("models", "i2-gnn")
     assert re.search(r"network.labels +distance", printed) and "bag_mate_hop" in printed
     assert "preset=authors/zinc-12k: transform.hops=3, transform.resistance=True, " in printed
-    assert "model: 'i2gnn'; did you mean 'i2-gnn'?" in inside("models", "i2gnn", check=False)
+    assert "model: 'i2gnn'; did you mean 'i2-gnn'?" in escgnn("models", "i2gnn", check=False)
 
 
-def test_a_rival_is_trained_tuned_and_predicts(inside, tmp_path, monkeypatch):
+def test_a_rival_is_trained_tuned_and_predicts(escgnn, tmp_path, monkeypatch):
     monkeypatch.setenv("ESCGNN_CACHE", str(tmp_path / "cache"))
     rows = [f"{'C' * n}{end},{n}" for n in range(1, 8) for end in ("O", "")]
     (tmp_path / "my.csv").write_text("smiles,length\n" + "\n".join(rows) + "\n")
     small = ["--set", "network.hidden=8", "--set", "network.layers=1", "--set", "epochs=1", "--set", "transform.hops=1"]
     own = ["--targets", "length", "--split", "random"]
-    inside("train", "my.csv", "-o", "run", "--model", "i2-gnn", *own, *small)
+    escgnn("train", "my.csv", "-o", "run", "--model", "i2-gnn", *own, *small)
     assert training.load_run(tmp_path / "run").name == "i2-gnn"
-    assert "14 of 14 rows predicted" in inside("predict", "run", "my.csv", "-o", "out.csv")
-    assert "best mae" in inside("tune", "my.csv", "-o", "search", "--trials", "1", "--model", "gin-ak", *own, *small)
+    assert "14 of 14 rows predicted" in escgnn("predict", "run", "my.csv", "-o", "out.csv")
+    assert "best mae" in escgnn("tune", "my.csv", "-o", "search", "--trials", "1", "--model", "gin-ak", *own, *small)
     assert "model: gin-ak" in (tmp_path / "search/best.yaml").read_text()
-    message = inside(
+    message = escgnn(
         "train", "my.csv", "-o", "no", "--model", "ngnn", *own, "--set", "transform.outside=keep", check=False
     )
     assert "unknown setting 'transform.outside'" in message
