@@ -13,13 +13,14 @@ ALLOWED = {
     "engines": "",
     "kernels": "",
     "layers": "",
+    "limits": "",
     "provenance": "",
     "task": "",
     "graphs": "kernels",
-    "models": "layers",
+    "models": "limits layers",
     "records": "disk",
     "counting": "kernels graphs",
-    "encoding": "kernels graphs",
+    "encoding": "limits kernels graphs",
     "readers": "disk graphs",
     "report": "disk provenance records",
     "store": "disk kernels graphs",
@@ -28,12 +29,12 @@ ALLOWED = {
     "jobs": "disk engines graphs counting encoding readers",
     "loader": "store",
     "pictures": "disk graphs encoding",
-    "transforms": "bags kernels graphs encoding store",
+    "transforms": "limits bags kernels graphs encoding store",
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
     "theorems": "disk graphs counting encoding decoding pictures wl",
     "zoo": "models transforms metrics",
-    "training": "disk engines provenance task graphs models readers store datasets jobs loader pictures metrics zoo",
+    "training": "limits disk engines provenance task graphs models readers store datasets jobs loader pictures metrics zoo",
     "estimators": "disk task store datasets training",
     "experiments": "disk provenance task graphs models records counting "
     "encoding store datasets loader transforms wl training",
@@ -42,7 +43,20 @@ ALLOWED = {
     "cli": "counting encoding report datasets jobs theorems training experiments tuning terminal",
 }
 # So that commands start quickly.
-TORCH_FREE = {"kernels", "disk", "task", "graphs", "engines", "readers", "encoding", "counting", "wl", "jobs", "cli"}
+TORCH_FREE = {
+    "limits",
+    "kernels",
+    "disk",
+    "task",
+    "graphs",
+    "engines",
+    "readers",
+    "encoding",
+    "counting",
+    "wl",
+    "jobs",
+    "cli",
+}
 
 
 def unit_of(path: Path) -> str:
