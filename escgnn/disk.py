@@ -1,6 +1,8 @@
 """Files written whole or not at all, lists of bad rows beside them, and folders that one process at a time may work in."""
 
 import csv
+import errno
+import os
 import re
 import secrets
 import zlib
@@ -99,6 +101,7 @@ def _replacing(path: str | PathLike[str]) -> Iterator[Path]:
 
     Raises:
         ValueError: The target is not a file, or the folder it should be in does not exist.
+        OSError: The disk is full; the error names ``path``, and what was there before still is.
     """
     target = Path(path).resolve()  # a link stays one
     if target.exists() and not target.is_file():
@@ -110,8 +113,18 @@ def _replacing(path: str | PathLike[str]) -> Iterator[Path]:
     try:
         yield draft
         draft.replace(target)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        assert error.errno is not None
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error  # writing knows no names
     finally:
         draft.unlink(missing_ok=True)
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error says that a disk, or one's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def check_output(source: str | PathLike[str], output: str | PathLike[str]) -> None:

@@ -133,7 +133,19 @@ class Loader(DataLoader[Any]):
         """Batches of one epoch."""
         first = self._resume_at if self.epoch == self._epoch else 0
         self._epoch, self._position, self._resume_at = self.epoch, first, 0
-        return self._batches(islice(super().__iter__(), first, None))
+        return self._batches(islice(self._iterate(), first, None))
+
+    def _iterate(self) -> Iterator[Any]:
+        """The batches of torch, from workers if there are any."""
+        try:
+            return super().__iter__()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            if "pickle" not in str(error):
+                raise
+            raise ValueError(
+                f"transform: it cannot be sent to workers ({error}); define its class or function at the top of a "
+                "module, or use no workers"
+            ) from error
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Any]:
         try:

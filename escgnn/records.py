@@ -154,7 +154,7 @@ def _read(results: Path) -> Iterator[Record]:
     for path in sorted(results.glob("*/*/*.json")):
         try:
             record = Record(**json.loads(path.read_text()))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not a record of a run; {error}") from error
         if record.path != path.relative_to(results):
             raise ValueError(f"{path}: holds the run of {record.path}; do not rename records")

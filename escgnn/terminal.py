@@ -32,6 +32,12 @@ def _tell(text: str, style: str | None = None) -> None:
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
+def show_written(*paths: "Path") -> None:
+    """The files that a command has written."""
+    for path in paths:
+        _tell(f"written to {path}")
+
+
 def show_error(error: Exception) -> None:
     """What is wrong, on stderr; of the system's own errors the file and the words, without a number."""
     words = str(error)
@@ -67,7 +73,7 @@ def show_summary(summary: "Summary", pattern: str | None = None) -> None:
         table = Table("pattern", "sum", "mean a graph", "mean a row", box=None, pad_edge=False)
         for name, total in summary.totals.items():
             means = (total / max(summary.graphs, 1), total / max(summary.rows, 1))
-            table.add_row(pattern or name, f"{total:,}", *(f"{mean:,.4g}" for mean in means))
+            table.add_row(escape(pattern or name), f"{total:,}", *(f"{mean:,.4g}" for mean in means))
         console.print(table)
     table = Table("graphs", "edges", "rows", "bad rows", "seconds", "graphs/s", "MB", box=None, pad_edge=False)
     table.add_row(
@@ -334,7 +340,7 @@ def _beside_the_paper(section: "Section") -> Table:
             "-" if entry.mean is None else colours[entry.good] + number(entry.mean, shown.digits) for entry in entries
         ]
         budgets = ", ".join(section.budgets(row)) or "not run"
-        table.add_row(f"[bold]{row}[/] ({budgets})", *ours)
+        table.add_row(f"[bold]{escape(row)}[/] ({budgets})", *ours)
         paper = ["" if entry.paper is None else number(entry.paper, shown.digits) for entry in entries]
         if any(paper):
             table.add_row("  paper", *paper, style="dim")

@@ -7,6 +7,7 @@ training.fit(bundle, result.config, "runs/best")
 """
 
 import csv
+import errno
 import math
 import time
 from collections import deque
@@ -21,7 +22,7 @@ import numpy as np
 
 from escgnn import training
 from escgnn.datasets import DatasetBundle
-from escgnn.disk import atomic, is_unused, locked
+from escgnn.disk import atomic, is_full, is_unused, locked
 from escgnn.task import Task
 from escgnn.training import Recipe, TrainConfig, checked, difference, fingerprint, read_stored
 
@@ -124,6 +125,7 @@ def tune(
 
     Raises:
         ValueError: The folder cannot be used, the dataset has no split, or no trial came to an end.
+        OSError: The disk is full, for one; called again, the search goes on.
     """
     folder = Path(out)
     base = training.read_config(bundle=bundle, recipe=recipe) if base is None else base
@@ -190,6 +192,10 @@ def _study(folder: Path, task: Task, base: TrainConfig, content: str, recipe: Re
             raise ValueError(f"{folder}: cannot go on with other data")
         study.set_user_attr("content", content)
         yield study
+    except optuna.exceptions.StorageInternalError as error:
+        raise OSError(
+            errno.EIO, f"cannot be written; is the disk full? {error.__cause__}", str(folder / STUDY)
+        ) from error
     finally:
         storage.remove_session()
         storage.engine.dispose()
@@ -224,6 +230,8 @@ def _run(
     except optuna.TrialPruned:
         study.tell(trial.number, state=TrialState.PRUNED)
     except Exception as error:  # whatever it is, other settings may do
+        if is_full(error):  # but not on a full disk; the trial goes on with the search
+            raise
         study._storage.set_trial_user_attr(trial._trial_id, "error", f"{type(error).__name__}: {error}")
         study.tell(trial.number, state=TrialState.FAIL)
     else:

@@ -15,7 +15,7 @@ from typing import Any
 
 from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import DSSGNN, ESCGNN, GINAK, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Network
+from escgnn.models import DSSGNN, ESCGNN, GINAK, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Bounded, Network
 from escgnn.transforms import ChoiceBags, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
@@ -110,7 +110,8 @@ class Recipe:
         known = arguments(self.network)
         given |= {name: value for name, value in from_data.items() if name in known}
         given |= self.network.measure(given, task, graphs)
-        return self.network(**given)
+        with Bounded():
+            return self.network(**given)
 
 
 def arguments(kind: Callable[..., Any]) -> dict[str, Parameter]:
@@ -130,7 +131,7 @@ def recipe_of(name: str) -> Recipe:
     Raises:
         ValueError: There is none.
     """
-    if name in ZOO:
+    if isinstance(name, str) and name in ZOO:
         return ZOO[name]
     near = difflib.get_close_matches(str(name), ZOO, 1)
     hint = f"did you mean {near[0]!r}? " if near else ""

@@ -13,14 +13,15 @@ ALLOWED = {
     "engines": "",
     "kernels": "",
     "layers": "",
+    "limits": "",
     "presets": "",
     "provenance": "",
     "task": "",
     "graphs": "kernels",
-    "models": "bags layers",
+    "models": "bags layers limits",
     "records": "disk",
     "counting": "kernels graphs",
-    "encoding": "kernels graphs",
+    "encoding": "kernels limits graphs",
     "readers": "disk graphs",
     "report": "disk provenance records",
     "store": "disk kernels graphs",
@@ -29,12 +30,12 @@ ALLOWED = {
     "jobs": "disk engines graphs counting encoding readers",
     "loader": "store",
     "pictures": "disk graphs encoding",
-    "transforms": "bags kernels graphs encoding store",
+    "transforms": "bags kernels limits graphs encoding store",
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
     "theorems": "disk graphs counting encoding decoding pictures wl",
     "zoo": "presets models transforms metrics",
-    "training": "bags disk engines provenance task graphs models readers "
+    "training": "bags disk engines limits provenance task graphs models readers "
     "store datasets jobs loader pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",
     "experiments": "disk provenance task graphs models records counting "
@@ -44,7 +45,20 @@ ALLOWED = {
     "cli": "counting encoding report datasets jobs theorems training experiments tuning terminal",
 }
 # So that commands start quickly.
-TORCH_FREE = {"kernels", "disk", "task", "graphs", "engines", "readers", "encoding", "counting", "wl", "jobs", "cli"}
+TORCH_FREE = {
+    "limits",
+    "kernels",
+    "disk",
+    "task",
+    "graphs",
+    "engines",
+    "readers",
+    "encoding",
+    "counting",
+    "wl",
+    "jobs",
+    "cli",
+}
 
 
 def unit_of(path: Path) -> str:

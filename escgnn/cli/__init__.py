@@ -42,6 +42,6 @@ def main() -> None:
     warnings.showwarning = terminal.show_warning
     try:
         app()
-    except (ValueError, OverflowError, OSError, ImportError) as error:
+    except (ValueError, OverflowError, OSError, ImportError, MemoryError) as error:
         terminal.show_error(error)
         sys.exit(1)

@@ -146,7 +146,7 @@ def theory(
         verdicts.append(verdict)
     pictures = write_pictures(verdicts, output) if docs is None else {"docs": write_docs(verdicts, docs)}
     for paths in pictures.values():
-        terminal.console.print(*(f"written to {path}" for path in paths), sep="\n", highlight=False)
+        terminal.show_written(*paths)
 
 
 def list_datasets(

@@ -60,4 +60,4 @@ def report(
     if output is None:
         terminal.show_report(build(results, EXPERIMENTS.values()))
     else:
-        terminal.console.print(f"written to {write(results, output, EXPERIMENTS.values())}", highlight=False)
+        terminal.show_written(write(results, output, EXPERIMENTS.values()))

@@ -1,7 +1,7 @@
 """The options of the encoding, each with its default, its limits and one line for the command line, in this one list.
 
 The arguments of `escgnn.encoding.RootedEncoding` and of `escgnn.transforms.StructuralEncoding`, the settings of a training
-run and the options of ``escgnn encode`` are all read off `Settings`. This module loads nothing, so that help is quick.
+run and the options of ``escgnn encode`` are all read off `Settings`. This module loads next to nothing, so that help is quick.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,28 +10,29 @@ from math import isfinite
 from numbers import Integral
 from typing import Any
 
+from escgnn import limits
+
 SUBGRAPHS = ("union", "balls")
 LONGEST_CYCLE = 8
 
 Check = Callable[[str, Any], Any]  # from an option's name and what was given to what is meant, or ValueError
 
 
-def whole(least: int, most: int | None = None) -> Check:
+def whole(least: int, most: int) -> Check:
     """An integer within limits."""
-    expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
 
     def check(name: str, value: Any) -> int:
-        integer = isinstance(value, Integral) and not isinstance(value, bool)
-        if not integer or value < least or (most is not None and value > most):
-            raise ValueError(f"{name}: {value!r}; expected {expected}")
+        is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+        if not is_integer or not least <= value <= most:
+            raise ValueError(f"{name}: {value!r}; expected an integer from {least} to {most}")
         return int(value)
 
     return check
 
 
-def whole_or_none(least: int) -> Check:
-    """An integer that is large enough, or None."""
-    check = whole(least)
+def whole_or_none(least: int, most: int) -> Check:
+    """An integer within limits, or None."""
+    check = whole(least, most)
     return lambda name, value: None if value is None else check(name, value)
 
 
@@ -46,10 +47,10 @@ def one_of(*choices: str) -> Check:
     return check
 
 
-def positive(name: str, value: Any) -> float:
-    """A finite number above 0."""
-    if not (isfinite(value) and value > 0):
-        raise ValueError(f"{name}: {value!r}; expected a number above 0")
+def width(name: str, value: Any) -> float:
+    """A finite number above 0, and not so small that there is no end of bins."""
+    if not (isfinite(value) and value >= limits.LEAST_WIDTH):
+        raise ValueError(f"{name}: {value!r}; expected a number above 0, from {limits.LEAST_WIDTH:g} on")
     return float(value)
 
 
@@ -60,7 +61,7 @@ def yes_or_no(name: str, value: Any) -> bool:
 
 def radii(name: str, value: Any) -> int | tuple[int, ...]:
     """One radius, or several different ones."""
-    check = whole(1)
+    check = whole(1, limits.MOST_HOPS)
     listed = isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0  # or an array
     if isinstance(value, str) or not listed:
         return int(check(name, value))
@@ -90,18 +91,20 @@ class Settings:
     parts: Sequence[str] = option(("degree", "node", "joint", "edge"), "Histograms, by commas.", names_of_parts)
     _: KW_ONLY
     subgraph: str = option("union", "union, or balls as the authors' code has it.", one_of(*SUBGRAPHS))
-    max_degree: int = option(32, "Degrees from here on share a bin.", whole(0))
-    resistance_width: float = option(0.5, "Width of a resistance bin.", positive)
+    max_degree: int = option(32, "Degrees from here on share a bin.", whole(0, limits.MOST_BINS - 1))
+    resistance_width: float = option(0.5, "Width of a resistance bin.", width)
     nodes: bool = option(False, "Encode the tuples (v, v), too.", yes_or_no)
-    max_nodes: int | None = option(None, "Largest subgraph; beyond it the radius shrinks.", whole_or_none(2))
-    walk_length: int = option(6, "Edges of the longest walks of the part walk.", whole(2))
+    max_nodes: int | None = option(
+        None, "Largest subgraph; beyond it the radius shrinks.", whole_or_none(2, limits.MOST_NODES)
+    )
+    walk_length: int = option(6, "Edges of the longest walks of the part walk.", whole(2, limits.MOST_WALK))
     cycle_length: int = option(
         LONGEST_CYCLE,
         f"Nodes of the longest cycles of the part cycle, at most {LONGEST_CYCLE}.",
         whole(3, LONGEST_CYCLE),
     )
-    colour_rounds: int = option(2, "Rounds of 1-WL of the part colour.", whole(0))
-    colour_bins: int = option(64, "Number of hashed colours of the part colour.", whole(1))
+    colour_rounds: int = option(2, "Rounds of 1-WL of the part colour.", whole(0, limits.MOST_ROUNDS))
+    colour_bins: int = option(64, "Number of hashed colours of the part colour.", whole(1, limits.MOST_BINS))
 
     def __post_init__(self) -> None:
         for given in fields(Settings):

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from escgnn import limits
 from escgnn.encoding.bin import Bin
 from escgnn.encoding.parts import PARTS, OwnPart
 from escgnn.encoding.rows import Rows, side_by_side
@@ -108,7 +109,8 @@ class SeveralRadii(SideBySide):
     @cached_property
     def bins(self) -> tuple[Bin, ...]:
         """Radius by radius."""
-        return tuple(name.at(radius) for radius, source in self.sources for name in source.bins)
+        names = (name.at(radius) for radius, source in self.sources for name in source.bins)
+        return tuple(limits.at_most_bins(names, f"hops: {self.settings.hops}"))
 
     @cached_property
     def pair_bins(self) -> tuple[Bin, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from escgnn import limits
 from escgnn.encoding.bin import Bin
 from escgnn.encoding.labels import Codes, edge_codes, pair_codes
 from escgnn.encoding.numbering import BinNumbers
@@ -25,7 +26,7 @@ Tables = tuple[Layout, ResistanceBins | None, Motifs | None, WalksCyclesColours 
 
 def edge_bins(settings: Settings) -> tuple[Bin, ...]:
     """Every bin that roots which are adjacent or equal can have, part by part."""
-    return tuple(_bins(settings, edge_codes(settings.radius)))
+    return tuple(limits.at_most_bins(_bins(settings, edge_codes(settings.radius)), "parts"))
 
 
 def pair_bins(settings: Settings) -> tuple[Bin, ...]:
@@ -34,12 +35,23 @@ def pair_bins(settings: Settings) -> tuple[Bin, ...]:
 
 
 def _bins(settings: Settings, codes: Codes) -> Iterator[Bin]:
+    _check_tables(settings, codes)
     labels = sorted(codes.values())
-    for part in settings.parts:
-        yield from PARTS[part].bins(settings, labels)
+    for name in settings.parts:
+        part = PARTS[name]
+        cause = ", ".join(f"{option}={getattr(settings, option)}" for option in part.options)
+        yield from limits.at_most_bins(part.bins(settings, labels), cause or f"{name} at hops={settings.radius}")
     if settings.max_nodes is not None:
         for radius in range(settings.radius):
             yield Bin("clipped", radius)
+
+
+def _check_tables(settings: Settings, codes: Codes) -> None:
+    """Refuse tables that would take too much memory: they grow with the square of the labels, those of motifs faster."""
+    limits.check_entries((max(codes) + 1) ** 2, f"hops: {settings.radius}")
+    for part, (kinds, nodes) in MOTIFS.items():
+        if part in settings.parts:
+            limits.check_entries(kinds * len(codes) ** nodes, f"hops: {settings.radius} with the part {part}")
 
 
 def kernel_tables(settings: Settings, codes: Codes, bins: Sequence[Bin]) -> Tables:

@@ -38,7 +38,7 @@ class LocalEngine:
         """Work some items ahead in other processes; the function is sent to each of them once."""
         waiting: deque[Future[list[Result]]] = deque()
         threads = max(1, (os.cpu_count() or 1) // self.workers)
-        prepare = (pickle.dumps(function), threads)
+        prepare = (_pickled(function, self.workers), threads)
         pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _prepare_worker, prepare)
         try:
             for item in items:
@@ -49,6 +49,16 @@ class LocalEngine:
                 yield from waiting.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _pickled(function: Callable[..., Any], workers: int) -> bytes:
+    try:
+        return pickle.dumps(function)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"workers: {workers}; what they are to run cannot be sent to other processes ({error}): "
+            "define its classes and functions at the top of a module, or use no workers"
+        ) from error
 
 
 def _prepare_worker(pickled: bytes, threads: int) -> None:

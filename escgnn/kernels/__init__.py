@@ -6,15 +6,21 @@ swap each other's code. Here the folder's name hashes every kernel's source, and
 """
 
 import hashlib
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import filelock
-import numba
 import platformdirs
-from numba.core import caching
+
+_threads = os.environ.get("NUMBA_NUM_THREADS", "1").strip()
+if not (_threads.isascii() and _threads.isdigit() and int(_threads)):  # numba itself would warn with a traceback
+    raise ValueError(f"NUMBA_NUM_THREADS: {_threads!r}; expected an integer from 1, or that it is not set")
+
+import numba  # noqa: E402, it reads the variable
+from numba.core import caching  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., Any])
 

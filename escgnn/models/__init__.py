@@ -11,6 +11,7 @@ from escgnn.models.id_gnn import IDGNN
 from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
+from escgnn.models.sizes import Bounded
 from escgnn.models.sun import SUN
 from escgnn.models.wrapping import with_structure
 
@@ -24,6 +25,7 @@ __all__ = [
     "OSAN",
     "PLGNN",
     "SUN",
+    "Bounded",
     "CountSkip",
     "Frame",
     "Network",

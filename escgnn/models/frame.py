@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
+from escgnn import limits
 from escgnn.layers import (
     FEATURE_KINDS,
     NORMS,
@@ -34,7 +35,6 @@ CHOICES: dict[str, Collection[str]] = {
     "norm": NORMS,
     "pool": POOLS,
 }
-COUNTS = ("out_channels", "hidden", "layers", "heads")
 DESCRIPTIONS: dict[str, tuple[str, Collection[str]]] = {  # what there is beside the kind, and the kinds
     "node_features": ("sizes", FEATURE_KINDS),
     "edge_features": ("sizes", FEATURE_KINDS),
@@ -271,10 +271,10 @@ def check_shared(settings: Mapping[str, Any], choices: Mapping[str, Collection[s
     for name, allowed in {**(choices or {}), **CHOICES}.items():
         if name in settings:
             check_choice(name, settings[name], allowed)
-    for name in COUNTS:
+    for name, most in limits.MOST_OF.items():
         value = settings.get(name, 1)
-        if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name}: {value!r}; expected an integer from 1")
+        if not isinstance(value, int) or not 1 <= value <= most:
+            raise ValueError(f"{name}: {value!r}; expected an integer from 1 to {most}")
     if not 0 <= settings.get("dropout", 0) < 1:
         raise ValueError(f"dropout: {settings['dropout']}; expected a share from 0 to below 1")
     for name, (size, kinds) in DESCRIPTIONS.items():

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import yaml  # type: ignore[import-untyped]
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from escgnn import zoo
+from escgnn import limits, zoo
 from escgnn.datasets import DatasetBundle, defaults
-from escgnn.disk import atomic
+from escgnn.disk import atomic, damage_named
 from escgnn.training.settings import BARE, completed, described, renamed, resolved, section, suited
 from escgnn.zoo import Recipe, recipe_of
 
@@ -56,23 +56,23 @@ class TrainConfig(BaseModel):
     transform: dict[str, Any] = {}
     loss: Loss = "auto"
     optimizer: Literal["adam", "adamw"] = "adam"
-    lr: float = Field(default=1e-3, gt=0)
-    weight_decay: float = Field(default=0.0, ge=0)
+    lr: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
+    weight_decay: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     schedule: Literal["plateau", "cosine", "constant"] = "plateau"
-    patience: int = Field(default=10, ge=0)
+    patience: int = Field(default=10, ge=0, le=limits.MOST_EPOCHS)
     factor: float = Field(default=0.9, gt=0, lt=1)
-    warmup: int = Field(default=0, ge=0)
-    epochs: int = Field(default=100, ge=1)
-    early_stopping: int | None = Field(default=None, ge=1)
-    batch_size: int = Field(default=128, ge=1)
+    warmup: int = Field(default=0, ge=0, le=limits.MOST_EPOCHS)
+    epochs: int = Field(default=100, ge=1, le=limits.MOST_EPOCHS)
+    early_stopping: int | None = Field(default=None, ge=1, le=limits.MOST_EPOCHS)
+    batch_size: int = Field(default=128, ge=1, le=limits.MOST_GRAPHS)
     average: float | None = Field(default=0.998, ge=0, lt=1)
-    gradient_clip: float | None = Field(default=None, gt=0)
-    seed: int = Field(default=0, ge=0)
+    gradient_clip: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    seed: int = Field(default=0, ge=0, le=limits.MOST_SEED)
     precision: Literal["32", "64", "bf16-mixed", "16-mixed"] = "32"
     compile: bool = False
     accelerator: str = "auto"
-    devices: int = Field(default=1, ge=1)
-    workers: int = Field(default=0, ge=0)
+    devices: int = Field(default=1, ge=1, le=limits.MOST_PROCESSES)
+    workers: int = Field(default=0, ge=0, le=limits.MOST_PROCESSES)
 
     @field_validator("precision", mode="before")
     @classmethod
@@ -176,9 +176,12 @@ def read_stored(path: str | PathLike[str], recipe: Recipe | None = None) -> Trai
         ValueError: As `read_config` does.
         OSError: The file cannot be read.
     """
-    stored = resolved(_read_yaml(Path(path)))
-    used = recipe_of(stored.get("model", zoo.DEFAULT)) if recipe is None else recipe
-    return checked({**EARLIER, **stored, "network": {**used.network.earlier, **section(stored, "network")}}, recipe)
+    stored = _stored(Path(path))
+    try:
+        used = recipe_of(stored.get("model", zoo.DEFAULT)) if recipe is None else recipe
+        return checked({**EARLIER, **stored, "network": {**used.network.earlier, **section(stored, "network")}}, recipe)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def continued(path: str | PathLike[str], config: TrainConfig, recipe: Recipe | None = None) -> TrainConfig:
@@ -203,6 +206,14 @@ def continued(path: str | PathLike[str], config: TrainConfig, recipe: Recipe | N
         if getattr(began, name) == before and getattr(config, name) == TrainConfig.model_fields[name].default
     }
     return config.model_copy(update={**others, "network": network})
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    """The settings of a file in today's spelling."""
+    try:
+        return resolved(_read_yaml(path))
+    except TypeError as error:
+        raise ValueError(f"{path}: not the settings of a run; {error}") from error
 
 
 def checked(settings: Mapping[str, Any], recipe: Recipe | None = None) -> TrainConfig:
@@ -254,7 +265,9 @@ def _merge(settings: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 def _read_yaml(path: Path) -> Mapping[str, Any]:
-    settings = _parse(path.read_text(), str(path))
+    with damage_named(path):
+        text = path.read_text()
+    settings = _parse(text, str(path))
     if settings is None:
         return {}
     if not isinstance(settings, dict):
@@ -264,9 +277,13 @@ def _read_yaml(path: Path) -> Mapping[str, Any]:
 
 def _parse(text: str, where: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{where}: not YAML; {' '.join(str(error).split())}") from None
+        values = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError) as error:
+        raise ValueError(f"{where:.300}: not YAML; {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise limits.too_deep(f"{where:.300}") from None
+    limits.check_nesting(values, f"{where:.300}")
+    return values
 
 
 def flat(settings: Mapping[str, Any]) -> dict[str, Any]:

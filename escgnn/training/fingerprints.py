@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from escgnn import limits
 from escgnn.datasets import DatasetBundle, Split
 from escgnn.store import GraphStore
 
@@ -51,6 +52,13 @@ def pack_split(split: Split, count: int) -> str:
 
 
 def unpack_split(text: str) -> Split:
-    """The split, every part in order."""
-    parts = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8)
+    """The split, every part in order.
+
+    Raises:
+        ValueError: It is cut off, or of more graphs than anybody has.
+    """
+    unpacking = zlib.decompressobj()
+    parts = np.frombuffer(unpacking.decompress(base64.b64decode(text), limits.MOST_GRAPHS), np.uint8)
+    if not unpacking.eof:
+        raise ValueError(f"split: damaged, or of more than {limits.MOST_GRAPHS:,} graphs")
     return Split(*(np.flatnonzero(parts & 1 << place) for place in range(len(Split._fields))))

@@ -24,6 +24,7 @@ from escgnn.metrics import METRICS, Scaling, choose_loss, out_channels, score
 from escgnn.pictures import draw_curves
 from escgnn.store import GraphStore
 from escgnn.training import folder as files
+from escgnn.training.checkpoints import AGAIN, check_state, history_in, read_checkpoint
 from escgnn.training.config import TrainConfig, continued, difference, read_stored
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.folder import FoldResult, Result, plain
@@ -76,6 +77,7 @@ def fit(
 
     Raises:
         ValueError: The settings do not suit the dataset, or the folder cannot be used.
+        OSError: The disk is full, for one; the run can be resumed from the last epoch that was written.
     """
     folder = Path(out)
     recipe = recipe or zoo.recipe_of(config.model)
@@ -95,12 +97,12 @@ def fit(
         trainer = _trainer(folder, bundle.name, learner, progress, watch)
         folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
         with locked(folder, "training"):
-            history = _prepare(folder, bundle, config, recipe, resume)
+            history = _prepare(folder, bundle, learner, recipe, resume)
             if not history.stopped(config.epochs, config.early_stopping):
                 if watch is not None and history.rows:
                     watch(history.values)
                 _train(folder, bundle, learner, trainer, recipe)
-            return _finish(folder, bundle, config, recipe)
+            return _finish(folder, bundle, learner, recipe)
 
 
 def fit_folds(
@@ -173,8 +175,9 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
         )
 
 
-def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe, resume: bool) -> History:
+def _prepare(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recipe, resume: bool) -> History:
     """Make the folder ready: that of a new run, or of one that goes on; and say what it has done."""
+    config = learner.config
     for name in files.FILES:
         for draft in folder.glob(f".{name}.*"):  # of a process that was killed
             draft.unlink()
@@ -184,11 +187,22 @@ def _prepare(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: R
             raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
         _check_same(folder, bundle, config, recipe)
         if (folder / files.CHECKPOINT).exists():
-            history.restore(files.load_history(folder / files.CHECKPOINT))
+            checkpoint = _restore(history, folder, learner)
+            if not history.stopped(config.epochs, config.early_stopping):
+                steps = math.ceil(len(bundle.train) / config.batch_size)
+                check_state(checkpoint, folder / files.CHECKPOINT, learner, len(history.rows), steps)
     if len(history.rows) > config.epochs:
         raise ValueError(f"epochs: {config.epochs}, but {folder} has trained {len(history.rows)}")
     config.save(folder / files.CONFIG)
     return history
+
+
+def _restore(history: History, folder: Path, learner: Learner) -> dict[str, Any]:
+    """Take the history from the checkpoint of a folder, and give all of that."""
+    path = folder / files.CHECKPOINT
+    checkpoint = read_checkpoint(path)
+    history.restore(history_in(checkpoint, path, learner.task, learner.network.state_dict(), history.state().keys()))
+    return checkpoint
 
 
 def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe) -> None:
@@ -199,11 +213,13 @@ def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe
     if changed := difference(old, config, ignore):
         raise ValueError(f"{folder}: cannot resume with other settings; {changed}")
     if (folder / files.ABOUT).exists():
-        trained = files.read_json(folder / files.ABOUT)["dataset"]
+        trained = files.read_json(folder / files.ABOUT).get("dataset")
+        if not isinstance(trained, dict) or not {"name", "content"} <= trained.keys():
+            raise ValueError(f"{folder / files.ABOUT}: {files.NO_MODEL}; it does not say what was trained on")
         if trained["content"] != fingerprint(bundle):
             raise ValueError(
                 f"{folder}: cannot resume with other data; it was trained on {trained['name']} "
-                f"{trained['content'][:12]}, and {bundle.name} is {fingerprint(bundle)[:12]}"
+                f"{trained['content']!s:.12}, and {bundle.name} is {fingerprint(bundle)[:12]}"
             )
 
 
@@ -243,8 +259,9 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
         training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
         network.prepare(training, validation, transform)
         files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
-    with _interruptible():
-        trainer.fit(learner, datamodule=Batches(complete, config, transform), ckpt_path=checkpoint if resumed else None)
+    batches = Batches(complete, config, transform)
+    with _interruptible(), _blamed(checkpoint if resumed and config.devices == 1 else None, trainer):
+        trainer.fit(learner, datamodule=batches, ckpt_path=checkpoint if resumed else None)
 
 
 class Spawned(DDPStrategy):
@@ -254,6 +271,19 @@ class Spawned(DDPStrategy):
         """Begin, in the new process."""
         silence()
         super().setup_environment()
+
+
+@contextmanager
+def _blamed(checkpoint: Path | None, trainer: Trainer) -> Iterator[None]:
+    """What goes wrong before a resumed run begins to train is the checkpoint's fault, and is told as that."""
+    try:
+        yield
+    except Exception as error:
+        (recorder,) = (one for one in trainer.callbacks if isinstance(one, Recorder))  # type: ignore[attr-defined]
+        if checkpoint is None or recorder.began or isinstance(error, OSError):
+            raise
+        words = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"{checkpoint} is damaged: {words:.200}; {AGAIN}") from error
 
 
 @contextmanager
@@ -269,12 +299,16 @@ def _interruptible() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
 
 
-def _finish(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe: Recipe) -> Result:
+def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recipe) -> Result:
     """Judge the best epoch, and write what is left to write. The checkpoint is the truth; other files follow it."""
+    config = learner.config
     history = History(bundle.task)
-    history.restore(files.load_history(folder / files.CHECKPOINT))
+    _restore(history, folder, learner)
     if history.best_epoch < 0:
-        raise ValueError(f"{folder}: training diverged; no validation metric was a number. Lower lr, or clip gradients")
+        raise ValueError(
+            f"{folder}: training diverged; no validation metric was a number. Lower lr, or clip gradients, in another "
+            "folder, or delete this one: there is nothing in it to go on with"
+        )
     write_metrics(history.rows, folder / files.METRICS)
     files.save_weights(history.best_weights, folder / files.WEIGHTS, history.best_epoch)
     validation = history.best_metrics

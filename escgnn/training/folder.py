@@ -2,26 +2,24 @@
 
 import json
 import math
+import re
 import statistics
-import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from escgnn import provenance, zoo
+from escgnn import limits, provenance, zoo
 from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.disk import atomic
-from escgnn.metrics import Scaling
-from escgnn.models import Network
+from escgnn.metrics import Scaling, out_channels
+from escgnn.models import Bounded, Network
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.fingerprints import fingerprint, hash_graphs, pack_split, unpack_split
@@ -38,8 +36,8 @@ CURVES = "curves.png"
 FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
 FORMAT = "escgnn model 2"
 FIRST_FORMAT = "escgnn model 1"  # of the time when there was one model
-RECORDER = "Recorder"  # the part of a checkpoint that only ours have
-FOREIGN = "is no checkpoint of escgnn; train in a new folder"
+SPARE = 1 << 20  # numbers that a network may hold beyond those that are stored
+NO_MODEL = "not a description of a model"
 
 Metrics = Mapping[str, float | None]
 
@@ -136,24 +134,32 @@ def load_run(folder: str | PathLike[str], recipe: Recipe | None = None) -> Run:
     recipe = _recipe(folder, about, recipe)
     try:
         each, once = recipe.transforms(about["transform"])
-        model = recipe.network(**{**recipe.network.earlier, **about["network"]})
+        task = Task.of(about["task"])
+        settings = {**recipe.network.earlier, **about["network"]}
+        _check_settings(settings, {"out_channels": out_channels(task), "level": task.level}, "the task asks for")
+        _check_settings(settings, recipe.decided(each, once), "the transform gives")
+        with Bounded(2 * sum(tensor.numel() for tensor in weights.values()) + SPARE):
+            model = recipe.network(**settings)
         run = Run(
             folder=folder,
             name=about["model"],
             model=model.eval(),
             transform=each,
             once=once,
-            task=Task.of(about["task"]),
-            scaling=Scaling(**{name: tuple(values) for name, values in about["scaling"].items()}),
+            task=task,
+            scaling=_scaling(about["scaling"], len(task.targets)),
             features={name: Feature(entry["kind"], tuple(entry["sizes"])) for name, entry in about["features"].items()},
             dataset=about["dataset"],
             epoch=epoch,
             split=unpack_split(about["split"]) if about.get("split") else None,
         )
-    except (LookupError, TypeError, ValueError, AttributeError, zlib.error) as error:
-        raise ValueError(f"{folder / ABOUT}: not a description of a model; {error!r}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError, zlib.error) as error:
+        raise ValueError(f"{folder / ABOUT}: {NO_MODEL}; {_words(error)}") from error
     try:
+        _check_numbers(weights, model.state_dict())
         model.load_state_dict(weights)
+    except ValueError as error:
+        raise ValueError(f"{folder / WEIGHTS}: {error}") from error
     except RuntimeError as error:
         raise ValueError(f"{folder / WEIGHTS}: does not fit {ABOUT}; {' '.join(str(error).split()):.300}") from error
     return run
@@ -174,7 +180,43 @@ def _read_about(path: Path) -> dict[str, Any]:
         class_name = zoo.recipe_of(name).network.__qualname__
         return {**about, "model": name, "class": class_name, "network": network, "transform": settings["transform"]}
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"{path}: not a description of a model; {error!r}") from error
+        raise ValueError(f"{path}: {NO_MODEL}; {_words(error)}") from error
+
+
+def _words(error: Exception) -> str:
+    """What an error says, in one line; of those that are not meant for users their name, too."""
+    words = str(error) if isinstance(error, ValueError) else repr(error)
+    return f"{' '.join(words.split()):.300}"
+
+
+def _check_settings(settings: Mapping[str, Any], expected: Mapping[str, Any], why: str) -> None:
+    """Refuse arguments of a network that contradict what else is known of them."""
+    for name, value in json.loads(json.dumps(dict(expected))).items():
+        if name in settings and settings[name] != value:
+            raise ValueError(f"{name} of the network is {settings[name]!r:.80}, but {why} {value!r:.80}")
+
+
+def _scaling(values: Mapping[str, Any], targets: int) -> Scaling:
+    """How outputs relate to targets: finite numbers, one for each."""
+    scaling = Scaling(**{name: tuple(map(float, numbers)) for name, numbers in values.items()})
+    for name, numbers in vars(scaling).items():
+        good = all(math.isfinite(number) and (number > 0 or name == "mean") for number in numbers)
+        if not good or len(numbers) != targets:
+            raise ValueError(
+                f"scaling, {name}: {numbers!r:.80}; expected a finite number for each target, {targets} in all"
+            )
+    return scaling
+
+
+def _check_numbers(weights: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """Refuse weights that are no real numbers; `load_state_dict` would take all it can convert."""
+    for name in weights.keys() & expected.keys():
+        found = weights[name]
+        like = expected[name]
+        if found.is_floating_point() != like.is_floating_point() or found.is_complex():
+            raise ValueError(f"{name} holds numbers of type {found.dtype}; expected {like.dtype}")
+        if like.isfinite().all() and not found.isfinite().all():  # a network of one's own may mean infinity
+            raise ValueError(f"{name} holds numbers that are not finite; the file is damaged, or training diverged")
 
 
 def _recipe(folder: Path, about: Mapping[str, Any], given: Recipe | None) -> Recipe:
@@ -196,9 +238,14 @@ def read_json(path: Path) -> dict[str, Any]:
     """The values of a JSON file, or a ValueError that names it."""
     _exists(path)
     try:
-        values: dict[str, Any] = json.loads(path.read_text())
+        values = json.loads(path.read_text())
     except ValueError as error:
         raise ValueError(f"{path} is damaged: {error}") from error
+    except RecursionError:
+        raise limits.too_deep(str(path)) from None
+    limits.check_nesting(values, str(path))
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: holds {type(values).__name__}; expected values by name")
     return values
 
 
@@ -206,10 +253,13 @@ def _read_weights(path: Path) -> tuple[dict[str, Tensor], int]:
     _exists(path)
     try:
         with safe_open(path, framework="pt") as file:
-            epoch = int((file.metadata() or {}).get("epoch", -1))
-            return {name: file.get_tensor(name) for name in file.keys()}, epoch  # noqa: SIM118, it is no mapping
-    except SafetensorError as error:
+            epoch = (file.metadata() or {}).get("epoch", "-1")
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no mapping
+    except (SafetensorError, RuntimeError, TypeError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
+    if not re.fullmatch(r"-1|[0-9]{1,9}", epoch):
+        raise ValueError(f"{path} is damaged: epoch {epoch!r:.80}; expected a number")
+    return weights, int(epoch)
 
 
 def _exists(path: Path) -> None:
@@ -218,33 +268,6 @@ def _exists(path: Path) -> None:
             raise ValueError(f"{path.parent} holds a cross-validation; choose a fold, such as {path.parent / 'fold0'}")
         what = "is not there" if path.parent.is_dir() else "is not there, nor is its folder"
         raise ValueError(f"{path} {what}; a run folder has it once the first epoch is over")
-
-
-def load_history(path: Path) -> dict[str, Any]:
-    """What the checkpoint of a run says of its epochs.
-
-    Raises:
-        ValueError: It is damaged, or another program's.
-    """
-    checkpoint = read_values(path)
-    if not isinstance(checkpoint, dict) or RECORDER not in checkpoint.get("callbacks", ()):
-        raise ValueError(f"{path} {FOREIGN}")
-    history: dict[str, Any] = checkpoint["callbacks"][RECORDER]
-    return history
-
-
-def read_values(path: Path) -> Any:
-    """What torch has saved, as plain values.
-
-    Raises:
-        ValueError: It is damaged, or holds more than values.
-    """
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, ValueError, LookupError, TypeError, EOFError, UnpicklingError) as error:
-        if isinstance(error, UnpicklingError) and zipfile.is_zipfile(path):  # it is whole, and holds more than values
-            raise ValueError(f"{path} {FOREIGN}") from error
-        raise ValueError(f"{path} is damaged; train again in a new folder ({WEIGHTS} can still be used)") from error
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,14 @@ from lightning.fabric.utilities.warnings import PossibleUserWarning
 from lightning.pytorch import LightningModule, Trainer
 from lightning.pytorch.callbacks import Callback, Checkpoint
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
 from escgnn.disk import atomic
 from escgnn.task import Task
-from escgnn.training.folder import CHECKPOINT, METRICS, WEIGHTS, read_values, save_weights
+from escgnn.training.checkpoints import read_checkpoint
+from escgnn.training.folder import CHECKPOINT, METRICS, WEIGHTS, save_weights
 from escgnn.training.module import Learner
 
 LOGGERS = ("lightning.pytorch", "lightning.fabric")
@@ -102,6 +104,7 @@ class Recorder(Checkpoint):
         self.watch = watch
         self.config = learner.config
         self.history = History(learner.task)
+        self.began = False  # then the checkpoint, if there was one, was good
         self._start = 0.0
 
     def state_dict(self) -> dict[str, Any]:
@@ -111,6 +114,10 @@ class Recorder(Checkpoint):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take the history from a checkpoint."""
         self.history.restore(state_dict)
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Note that everything is in its place."""
+        self.began = True
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Note the time."""
@@ -144,13 +151,12 @@ class AtomicIO(TorchCheckpointIO):
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         """Write the checkpoint."""
-        with atomic(path) as draft:
-            torch.save(checkpoint, draft)
+        with atomic(path) as draft, draft.open("wb") as stream:  # given a path, torch does not say that a disk is full
+            torch.save(checkpoint, stream)
 
     def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = True) -> dict[str, Any]:
         """Read the checkpoint."""
-        checkpoint: dict[str, Any] = read_values(Path(path))
-        return checkpoint
+        return read_checkpoint(Path(path))
 
 
 def write_metrics(rows: list[Row], path: Path) -> None:
@@ -204,7 +210,7 @@ class Bar(Callback):
                 console=Console(stderr=True),
                 speed_estimate_period=600,
             )
-            self._bar.add_task(self.title, total=trainer.max_epochs, completed=trainer.current_epoch, news="")
+            self._bar.add_task(escape(self.title), total=trainer.max_epochs, completed=trainer.current_epoch, news="")
             self._bar.start()
 
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:

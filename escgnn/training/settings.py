@@ -44,9 +44,9 @@ def completed(settings: Mapping[str, Any], recipe: Recipe, others: Iterable[str]
     transform = _checked("transform", transform_fields, section(settings, "transform"))
     try:
         each, once = recipe.transforms(transform)
+        options = recipe.options(each, once)
     except (TypeError, ValueError) as error:
         raise ValueError(f"transform: {error}") from error
-    options = recipe.options(each, once)
     network_fields = {name: one for name, one in _fields(recipe.network).items() if name in options}
     _refuse_unknown(settings, [*others, *_listed("network", network_fields), *_listed("transform", transform_fields)])
     network = _checked("network", network_fields, section(settings, "network"))

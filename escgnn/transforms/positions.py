@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import AddLaplacianEigenvectorPE, AddRandomWalkPE
 from typing_extensions import TypedDict
 
+from escgnn import limits
 from escgnn.store import GraphStore
 
 
@@ -18,7 +19,7 @@ class Positional(TypedDict):
     """Which encoding: Laplacian eigenvectors, or the chances that a walk of each length returns; and how many of them."""
 
     kind: Literal["laplacian", "random_walk"]
-    size: NotRequired[Annotated[int, Field(default=8, ge=1)]]
+    size: NotRequired[Annotated[int, Field(default=8, ge=1, le=limits.MOST_POSITIONS)]]
 
 
 class Positions:
@@ -45,7 +46,10 @@ class Positions:
             raise ValueError(f"positional: {positional['kind']!r}; expected one of {', '.join(NAMES)}")
         self.positional: Mapping[str, Any] | None = None
         if positional is not None:
-            self.positional = {**positional, "size": positional.get("size", 8)}
+            size = positional.get("size", 8)
+            if not isinstance(size, int) or not 1 <= size <= limits.MOST_POSITIONS:
+                raise ValueError(f"positional, size: {size!r}; expected an integer from 1 to {limits.MOST_POSITIONS}")
+            self.positional = {**positional, "size": size}
 
     @property
     def adds(self) -> frozenset[str]:

@@ -113,7 +113,7 @@ def test_settings_survive_the_file(tmp_path):
         ("model=esc-gn", "model: 'esc-gn'; did you mean 'esc-gnn'? There are esc-gnn, gin"),
         ("preset=authors/zinc-12k", "preset: 'authors/zinc-12k'; those of esc-gnn are: none"),
         ("epochs=many", "epochs: "),
-        ("transform.hops=0", "transform: hops: 0; expected an integer >= 1"),
+        ("transform.hops=0", "transform: hops: 0; expected an integer from 1 to 256"),
         ("transform.hops=1,1", "transform: hops: (1, 1); expected one or more different radii"),
         ("transform.hops=far", "transform.hops: "),
         ("transform.parts=edges", "unknown part 'edges'"),

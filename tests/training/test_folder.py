@@ -9,8 +9,7 @@ from torch_geometric.data import Data
 from escgnn import graphs
 from escgnn.datasets import DatasetBundle
 from escgnn.store import GraphStore
-from escgnn.training import fingerprint, fit, load_run, predict, read_result
-from escgnn.training import folder as files
+from escgnn.training import checkpoints, fingerprint, fit, load_run, predict, read_result
 from tests.training import tiny
 from tests.training.tiny import change
 
@@ -141,7 +140,7 @@ def test_a_folder_of_folds(tmp_path):
 def test_foreign_checkpoints_are_told(tmp_path, content):
     torch.save(content, tmp_path / "last.ckpt")
     with pytest.raises(ValueError, match="is no checkpoint of escgnn; train in a new folder"):
-        files.load_history(tmp_path / "last.ckpt")
+        checkpoints.read_checkpoint(tmp_path / "last.ckpt")
 
 
 @pytest.mark.parametrize("length", [0, 5, 300])
@@ -149,7 +148,7 @@ def test_damaged_checkpoints_are_told(tmp_path, length):
     torch.save({"state_dict": {}}, tmp_path / "last.ckpt")
     (tmp_path / "last.ckpt").write_bytes((tmp_path / "last.ckpt").read_bytes()[:length])
     with pytest.raises(ValueError, match=re.escape("last.ckpt is damaged; train again in a new folder (model")):
-        files.load_history(tmp_path / "last.ckpt")
+        checkpoints.read_checkpoint(tmp_path / "last.ckpt")
 
 
 def test_fingerprint_sees_everything():
