@@ -97,7 +97,7 @@ def test_the_table_allows_no_more_than_is_used():
 @pytest.mark.parametrize("path", sorted((ROOT / "training").glob("*.py")), ids=lambda path: path.name)
 def test_training_names_no_model(path):
     """Which network it trains it is told, by a recipe."""
-    contract = {"Network", "Term", "export_program", "size_of", "to_onnx"}
+    contract = {"Bounded", "Network", "Term", "export_program", "size_of", "to_onnx"}
     assert {name.split(".")[-1] for name in imported(path) if name.startswith("escgnn.models")} <= contract
 
 

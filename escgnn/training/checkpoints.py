@@ -85,8 +85,10 @@ def _check_rows(rows: Any, task: Task) -> None:
     """The table of epochs; losses and metrics need not be numbers."""
     _need(isinstance(rows, list), "its epochs", rows)
     names = {"epoch", "loss", "lr", "seconds", f"validation_{task.metric}"}
+    _need(all(isinstance(row, dict) for row in rows), "its epochs", rows)
     for number, row in enumerate(rows):
-        _need(isinstance(row, dict) and names <= row.keys() == rows[0].keys(), f"epoch {number}", row)
+        known = names | {*rows[0]}  # a run that went on later may have more
+        _need(known <= row.keys(), f"epoch {number}", row)
         _need(all(map(_is_number, row.values())), f"epoch {number}", row)
         finite = all(math.isfinite(row[name]) and row[name] >= 0 for name in ("lr", "seconds"))
         _need(finite and row["epoch"] == number, f"epoch {number}", row)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from escgnn.disk import atomic
 from escgnn.task import Task
-from escgnn.training.checkpoints import read_checkpoint
+from escgnn.training.checkpoints import read_values
 from escgnn.training.folder import CHECKPOINT, METRICS, WEIGHTS, save_weights
 from escgnn.training.module import Learner
 
@@ -155,8 +155,9 @@ class AtomicIO(TorchCheckpointIO):
             torch.save(checkpoint, stream)
 
     def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = True) -> dict[str, Any]:
-        """Read the checkpoint."""
-        return read_checkpoint(Path(path))
+        """Read the checkpoint, or what Lightning writes on the way from one process to another."""
+        values: dict[str, Any] = read_values(Path(path))
+        return values
 
 
 def write_metrics(rows: list[Row], path: Path) -> None:
