@@ -18,8 +18,8 @@ from tests.mutants.running import ENDLESS, Run, Trial, copy_tree, finished, load
 from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
-# Seconds that tests may take. Where kernels are interpreted, those that have not failed by then are taken to pass.
-PATIENCE = {False: 900.0, True: 75.0}
+# Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
+PATIENCE = {False: 600, True: 60}
 
 
 class Results:
@@ -128,10 +128,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--only", default="", help="those whose area, file or fault holds this text")
     parser.add_argument("--processes", type=int, default=1, choices=(1, 2), help="that run tests at the same time")
+    parser.add_argument("--nice", type=int, default=10, help="how much others come first: it takes a while")
     given = parser.parse_args()
     mutants = chosen(read(), given.only)
     results = Results(KEPT)
-    os.nice(10)  # it takes a while, and somebody may want to work
+    os.nice(given.nice)
     run_all([mutant for mutant in mutants if not mutant.equivalent], results, given.processes)
     return 0 if report(mutants, results) else 1
 

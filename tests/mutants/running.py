@@ -1,8 +1,10 @@
 """Runs tests on a copy of the repository: each time in a fork of this process, in which what takes long is loaded already."""
 
 import importlib
+import math
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -24,6 +26,7 @@ LIBRARIES = (
 FORGOTTEN = ("escgnn", "tests", "benchmarks", "conftest")  # packages that a fork loads from its own copy
 LEFT_OUT = (".git", ".venv", ".mutants", "__pycache__", ".*_cache", ".hypothesis", "site")
 ENDLESS = "it never ends"
+STUCK = 3600  # seconds after which a process that does nothing is ended
 Forks = multiprocessing.get_context("fork")
 
 
@@ -73,12 +76,11 @@ def copy_tree(root: Path, tree: Path) -> Path:
 class Run:
     """Tests that run in a fork, on a copy of the repository."""
 
-    def __init__(self, tree: Path, tests: tuple[str, ...], interpreted: bool, patience: float) -> None:
+    def __init__(self, tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int) -> None:
         self.tree = tree
         self.began = time.perf_counter()
-        self.ends = self.began + patience
         self._result, sender = Forks.Pipe(duplex=False)
-        self._process: BaseProcess = Forks.Process(target=_work, args=(tree, tests, interpreted, sender))
+        self._process: BaseProcess = Forks.Process(target=_work, args=(tree, tests, interpreted, patience, sender))
         self._process.start()
         sender.close()
 
@@ -89,15 +91,12 @@ class Run:
 
     def trial(self) -> Trial | None:
         """What came of it; None if it goes on. One that takes far too long is ended, and has failed."""
-        now = time.perf_counter()
-        if self._process.is_alive() and now < self.ends:
+        took = round(time.perf_counter() - self.began, 1)
+        if self._process.is_alive() and took < STUCK:
             return None
-        took = round(now - self.began, 1)
-        if self._process.is_alive():
-            self._end()
+        self._end()
+        if self._process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
             return Trial(ENDLESS, took)
-        self._process.join()
-        self._end()  # what it started, if it was killed itself
         try:
             code, failed, output = self._result.recv()
         except EOFError:
@@ -107,6 +106,7 @@ class Run:
         return Trial(failed, took)
 
     def _end(self) -> None:
+        """End it, and whatever it has started."""
         assert self._process.pid is not None
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -122,9 +122,11 @@ def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
             return done
 
 
-def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, sender: Connection) -> None:
+def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int, sender: Connection) -> None:
     """In the fork: forget what was loaded from elsewhere, and run."""
     os.setsid()  # whatever the tests start can be ended with them
+    used = math.ceil(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (used + patience, resource.RLIM_INFINITY))
     output = tree.with_suffix(".log")
     with output.open("w") as stream:
         os.dup2(stream.fileno(), 1)
