@@ -4,7 +4,7 @@ BIN := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
 export ESCGNN_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test lint bench docs lock clean
+.PHONY: demo test lint bench mutants docs lock clean
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
@@ -25,6 +25,10 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/brec.py
+
+# Faults put into the code one at a time; which do the tests notice? ONLY=readers takes those with that word in their name.
+mutants: .venv/ready
+	$(BIN)/python -m tests.mutants --processes 2 --only "$(ONLY)"
 
 docs: .venv/ready
 	$(BIN)/mkdocs serve

@@ -6,7 +6,16 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from escgnn.disk import Rejected, RejectLog, TableWriter, atomic, check_output
+from escgnn.disk import (
+    Rejected,
+    RejectLog,
+    TableWriter,
+    atomic,
+    check_output,
+    damage_named,
+    is_unused,
+    locked,
+)
 from escgnn.readers import GraphFile
 
 SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})
@@ -169,3 +178,32 @@ def test_errors_name_the_path_as_it_was_given(tmp_path, monkeypatch):
     assert told.value.filename == long
     with pytest.raises(OSError, match=r"^cannot open out\.csv$"), atomic("out.csv") as draft:
         raise OSError(f"cannot open {draft}")  # as pyarrow says it, which knows no file name
+
+
+def test_a_stale_list_stays_when_a_run_fails_before_any_bad_row(tmp_path):
+    stale = tmp_path / "out.rejected.csv"
+    stale.write_text("line,record,reason\n1,x,bad\n")
+    with pytest.raises(RuntimeError), RejectLog(tmp_path / "out.parquet"):
+        raise RuntimeError
+    assert stale.read_text() == "line,record,reason\n1,x,bad\n"
+
+
+def test_damage_is_what_parsers_say_and_not_what_the_system_says():
+    with pytest.raises(ValueError, match=r"in\.csv is damaged: cut off"), damage_named("in.csv"):
+        raise EOFError("cut off")
+    with pytest.raises(ValueError, match="is damaged"), damage_named("in.csv"):
+        raise OSError("no number")
+    with pytest.raises(PermissionError), damage_named("in.csv"):
+        raise PermissionError(13, "not yours")
+    with pytest.raises(KeyError), damage_named("in.csv"):
+        raise KeyError("a mistake of ours")
+
+
+def test_a_folder_is_kept_for_one_and_given_back(tmp_path):
+    for _ in range(2):
+        with locked(tmp_path, "working"):
+            with pytest.raises(ValueError, match="another process is resting there"), locked(tmp_path, "resting"):
+                pass
+            assert is_unused(tmp_path)
+    (tmp_path / "more").touch()
+    assert not is_unused(tmp_path)

@@ -191,3 +191,15 @@ def test_messages_that_carry_them_see_more_than_1_wl(part):
     for pair in ((decalin, graphs.from_edges([*rings, (0, 5)], 10)), (triangles, graphs.cycle(6))):
         assert not wl.distinguishes(*pair, wl.OneWL())
         assert wl.distinguishes(*pair, wl.ESCWL(RootedEncoding(2, (part,))))
+
+
+def test_bins_of_pairs_ascend_with_several_radii():
+    """Those that only pairs have come last among all bins, so that the rows of one radius are not one stretch."""
+    graph = graphs.erdos_renyi(9, 0.3, 1)
+    pairs = [(u, v) for u in range(9) for v in range(9)]
+    for hops in ((1, 2), (2, 1, 3)):
+        rows = RootedEncoding(hops, ("joint", "edge", "cycle")).pairs(graph, pairs)
+        ends = rows.length.cumsum()
+        for start, stop in zip(ends - rows.length, ends, strict=True):
+            assert (np.diff(rows.bin[start:stop]) > 0).all()
+        assert rows.dense().sum() == rows.count.sum()

@@ -1,5 +1,6 @@
 import json
 import tracemalloc
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 
 from escgnn import graphs
 from escgnn.counting import TARGETS, count, count_all
+from escgnn.disk import Rejected
 from escgnn.encoding import RootedEncoding
-from escgnn.jobs import count_file, encode_file
+from escgnn.jobs import SHOWN, Tally, count_file, encode_file, stream
+from escgnn.readers import GraphFile
 
 
 def write_graph6(path, members):
@@ -145,3 +148,24 @@ def test_all_nine_targets(tmp_path):
 def test_a_pattern_that_makes_no_sense_is_refused_before_reading(tmp_path):
     with pytest.raises(ValueError, match="pattern"):
         count_file(tmp_path / "missing.g6", tmp_path / "out.csv", "9-cycle")
+
+
+def test_the_first_problems_of_all_chunks_are_kept():
+    """Ten of them, however many chunks have some, and in the order of the file."""
+    rows = [Rejected(line, "x", "bad") for line in range(1, 28)]
+    total = Tally()
+    for start in range(0, 27, 4):
+        total += Tally(graphs=1, edges=2, rows=4, problems=tuple(rows[start : start + 4]))
+    assert total == Tally(graphs=7, edges=14, rows=28, problems=tuple(rows[:SHOWN]))
+    assert SHOWN == 10
+
+
+def test_totals_are_over_all_chunks(tmp_path, monkeypatch):
+    members = [graphs.complete(n) for n in (3, 4, 5, 2, 4)]
+    write_graph6(tmp_path / "in.g6", members)
+    monkeypatch.setattr(stream, "GraphFile", partial(GraphFile, chunk_size=1))  # a chunk for every graph
+    summary = count_file(tmp_path / "in.g6", tmp_path / "out.parquet", "3-cycle")
+    assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"graph": [0, 1, 2, 3, 4], "count": [1, 4, 10, 0, 4]}
+    assert (summary.graphs, summary.edges, summary.rows, summary.totals) == (5, 26, 5, {"count": 19})
+    summary = encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", RootedEncoding(1))
+    assert (summary.graphs, summary.edges, summary.rows) == (5, 26, 52)

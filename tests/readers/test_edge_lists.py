@@ -278,3 +278,10 @@ def test_damaged_parquet_is_named(tmp_path):
     pq.write_table(pa.table({"graph": numbers[:0], "source": numbers[:0], "target": numbers[:0]}), path)
     with pytest.raises(ValueError, match=r"edges\.parquet holds no graphs"):
         list(GraphFile(path))
+
+
+def test_a_stray_carriage_return_makes_no_second_edge(tmp_path):
+    (tmp_path / "in.csv").write_bytes(b"graph,source,target\n0,0,1\n0,1,2\r0,2,3\n0,3,4\n")
+    found, rejects = read(tmp_path / "in.csv")
+    assert found == [(0, [0, 1, 3, 4], [[0, 1], [3, 4]])]
+    assert rejects == [(3, "has 5 cells, the header 3")]

@@ -1,0 +1,141 @@
+"""``python -m tests.mutants``: put each fault into a copy of the package, and say how many the tests notice."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from filelock import FileLock
+
+from escgnn.disk import atomic
+from tests.mutants.running import ENDLESS, Run, Trial, copy_tree, finished, load_libraries
+from tests.mutants.stated import ROOT, Mutant, read
+
+KEPT = ROOT / ".mutants" / "results.json"
+# Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
+PATIENCE = {False: 600, True: 60}
+
+
+class Results:
+    """What is known of each mutant, kept in a file, so that a run that was ended goes on where it was."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.trials = self._read()
+
+    def add(self, key: str, trial: Trial) -> None:
+        """Keep one more; another process may have added some."""
+        self.path.parent.mkdir(exist_ok=True)
+        with FileLock(self.path.with_suffix(".lock")):
+            self.trials = {**self._read(), key: trial}
+            with atomic(self.path) as draft:
+                draft.write_text(json.dumps({name: asdict(one) for name, one in self.trials.items()}, indent=1))
+
+    def _read(self) -> dict[str, Trial]:
+        if not self.path.is_file():
+            return {}
+        return {key: Trial(**values) for key, values in json.loads(self.path.read_text()).items()}
+
+
+def chosen(mutants: Iterable[Mutant], only: str) -> list[Mutant]:
+    """Those whose name holds this text, in upper or lower case."""
+    return [mutant for mutant in mutants if only.lower() in mutant.name.lower()]
+
+
+def sound(mutants: Iterable[Mutant]) -> list[Mutant]:
+    """No faults at all, one for every set of tests: they must pass then, or it says nothing that they fail."""
+    different = {(mutant.tests, mutant.interpreted): mutant for mutant in mutants}
+    return [replace(mutant, area="sound", fault="", old="", new="") for mutant in different.values()]
+
+
+def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
+    """Run those of which nothing is known yet.
+
+    Raises:
+        SystemExit: Tests fail without a fault, or cannot be run.
+    """
+    todo = [mutant for mutant in mutants if mutant.digest(ROOT) not in results.trials]
+    if not todo:
+        return
+    load_libraries()
+    with TemporaryDirectory(prefix="escgnn-mutants-") as scratch:
+        trees = [copy_tree(ROOT, Path(scratch) / str(number)) for number in range(processes)]
+        running: dict[Run, tuple[Mutant, str]] = {}
+        known = {mutant: mutant.digest(trees[0]) for mutant in [*sound(todo), *todo]}  # as it was when it was copied
+        queue = [mutant for mutant, digest in known.items() if digest not in results.trials]
+        while queue or running:
+            while queue and trees:
+                mutant = queue.pop(0)
+                tree = trees.pop()
+                original = (tree / mutant.file).read_text()
+                if mutant.old:
+                    (tree / mutant.file).write_text(mutant.applied(tree))
+                run = Run(tree, mutant.tests, mutant.interpreted, PATIENCE[mutant.interpreted])
+                running[run] = (mutant, original)
+            for run, trial in finished([*running]):
+                mutant, original = running.pop(run)
+                (run.tree / mutant.file).write_text(original)
+                trees.append(run.tree)
+                keep(mutant, known[mutant], _lenient(trial, mutant.interpreted), results)
+
+
+def keep(mutant: Mutant, digest: str, trial: Trial, results: Results) -> None:
+    """Say what came of it, and remember it."""
+    tests = " ".join(mutant.tests)
+    if trial.broken:
+        sys.exit(f"{mutant.name}: {tests} cannot be run:\n{trial.broken}")
+    if not mutant.old and trial.failed:
+        sys.exit(f"{tests}: {trial.failed} fails without a fault")
+    results.add(digest, trial)
+    verdict = f"noticed by {trial.failed}" if trial.failed else "NOT NOTICED"
+    print(f"{mutant.name}: {verdict if mutant.old else tests} ({trial.seconds:.0f} s)", flush=True)
+
+
+def _lenient(trial: Trial, interpreted: bool) -> Trial:
+    """Tests that take long because kernels are not compiled have not failed; those that should be quick have."""
+    return replace(trial, failed="") if interpreted and trial.failed == ENDLESS else trial
+
+
+def report(mutants: list[Mutant], results: Results) -> bool:
+    """Print the table, and whether every fault that can be noticed was."""
+    equivalent = [mutant for mutant in mutants if mutant.equivalent]
+    trials = {mutant: results.trials.get(mutant.digest(ROOT)) for mutant in mutants if not mutant.equivalent}
+    noticed = [mutant for mutant, trial in trials.items() if trial and trial.failed]
+    missed = [mutant for mutant, trial in trials.items() if trial and not trial.failed]
+    groups = [mutants, equivalent, noticed, missed]
+    print(f"\n{'area':12}{'stated':>8}{'equivalent':>12}{'noticed':>9}{'missed':>8}{'not run':>9}{'share':>9}")
+    for area in [*dict.fromkeys(mutant.area for mutant in mutants), ""]:
+        counts = [sum(area in ("", mutant.area) for mutant in group) for group in groups]
+        ran = counts[2] + counts[3]
+        share = f"{counts[2] / ran:.1%}" if ran else ""
+        left = counts[0] - counts[1] - ran
+        print(f"{area or 'all':12}{counts[0]:8}{counts[1]:12}{counts[2]:9}{counts[3]:8}{left:9}{share:>9}")
+    for mutant in equivalent:
+        print(f"equivalent: {mutant.name}: {mutant.equivalent}")
+    for mutant in missed:
+        print(f"missed: {mutant.name}")
+    return len(noticed) == len(trials)
+
+
+def main() -> int:
+    """Run, report; 1 if a fault was missed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--only", default="", help="those whose area, file or fault holds this text")
+    parser.add_argument("--processes", type=int, default=1, choices=(1, 2), help="that run tests at the same time")
+    parser.add_argument("--nice", type=int, default=10, help="how much others come first: it takes a while")
+    given = parser.parse_args()
+    mutants = chosen(read(), given.only)
+    results = Results(KEPT)
+    os.nice(given.nice)
+    run_all([mutant for mutant in mutants if not mutant.equivalent], results, given.processes)
+    return 0 if report(mutants, results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

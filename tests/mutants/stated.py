@@ -1,0 +1,78 @@
+"""The faults, as the TOML files beside this one state them: one file for each area."""
+
+import hashlib
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault.
+
+    Attributes:
+        area: Name of the file that states it.
+        fault: What goes wrong, in words.
+        file: File of the package that it is put into.
+        old: Text that occurs there exactly once.
+        new: Text in its place.
+        tests: What should notice, as pytest takes it.
+        interpreted: Whether kernels run as plain Python, because to compile a changed one takes longer than its tests.
+        equivalent: Why nobody can notice; empty if somebody should.
+    """
+
+    area: str
+    fault: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    interpreted: bool = False
+    equivalent: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the table and ``--only`` call it."""
+        return f"{self.area}: {self.file.removeprefix('escgnn/')}: {self.fault}"
+
+    def digest(self, root: Path) -> str:
+        """A new one whenever the fault, its file or the tests that are named change."""
+        texts = [repr(self), (root / self.file).read_text()]
+        for test in self.tests:
+            path = root / test.partition("::")[0]
+            files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+            texts += [file.read_text() for file in files]
+        return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+    def applied(self, root: Path) -> str:
+        """The text of the file with the fault in it.
+
+        Raises:
+            ValueError: The text to replace is not there exactly once, or nothing would change.
+        """
+        text = (root / self.file).read_text()
+        times = text.count(self.old)
+        if times != 1 or self.old == self.new:
+            raise ValueError(f"{self.name}: {self.old!r} occurs {times} times; expected once, and another text for it")
+        return text.replace(self.old, self.new)
+
+
+def read(folder: Path = HERE) -> list[Mutant]:
+    """All that are stated, area by area.
+
+    A file begins with what its mutants share, ``tests`` by file of the package and ``interpreted``; a mutant may have its
+    own ``tests``.
+    """
+    found = []
+    for path in sorted(folder.glob("*.toml")):
+        stated = tomllib.loads(path.read_text())
+        shared: dict[str, Sequence[str]] = stated.get("tests", {})
+        for one in stated["mutant"]:
+            tests = tuple(one.pop("tests", ()) or shared[one["file"]])
+            options = {"interpreted": stated.get("interpreted", False), **one}
+            found.append(Mutant(area=path.stem, tests=tests, **options))
+    return found

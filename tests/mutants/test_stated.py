@@ -1,0 +1,73 @@
+"""The list does not rot: every fault can still be put in, and what should notice it is there."""
+
+import ast
+import tomllib
+
+import pytest
+
+from tests.mutants.stated import HERE, ROOT, Mutant, read
+
+MUTANTS = read()
+
+
+def test_there_are_enough_of_them():
+    assert len(MUTANTS) >= 150
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert {mutant.area for mutant in MUTANTS} == {path.stem for path in HERE.glob("*.toml")}
+
+
+def test_every_fault_can_be_put_in():
+    for mutant in MUTANTS:
+        ast.parse(mutant.applied(ROOT))
+
+
+def test_what_should_notice_is_there():
+    for mutant in MUTANTS:
+        for test in mutant.tests:
+            path, *names = test.split("::")
+            assert (ROOT / path).exists(), mutant.name
+            for name in names:
+                assert f"def {name.partition('[')[0]}(" in (ROOT / path).read_text(), mutant.name
+
+
+def test_a_fault_must_be_where_it_is_stated(tmp_path):
+    (tmp_path / "code.py").write_text("x = 1\nx = 1\ny = 2\n")
+    one = Mutant("area", "twice", "code.py", "x = 1", "x = 2", ("tests",))
+    with pytest.raises(ValueError, match="occurs 2 times"):
+        one.applied(tmp_path)
+    gone = Mutant("area", "gone", "code.py", "z = 1", "z = 2", ("tests",))
+    with pytest.raises(ValueError, match="occurs 0 times"):
+        gone.applied(tmp_path)
+    same = Mutant("area", "same", "code.py", "y = 2", "y = 2", ("tests",))
+    with pytest.raises(ValueError, match="another text"):
+        same.applied(tmp_path)
+    assert Mutant("area", "good", "code.py", "y = 2", "y = 3", ("tests",)).applied(tmp_path).endswith("y = 3\n")
+
+
+def test_what_is_shared_and_what_is_not(tmp_path):
+    (tmp_path / "here.toml").write_text(
+        """
+        interpreted = true
+        [tests]
+        "a.py" = ["tests/test_a.py"]
+        [[mutant]]
+        fault = "one"
+        file = "a.py"
+        old = "1"
+        new = "2"
+        [[mutant]]
+        fault = "two"
+        file = "a.py"
+        old = "1"
+        new = "3"
+        tests = ["tests/test_b.py"]
+        interpreted = false
+        equivalent = "because"
+        """
+    )
+    one, two = read(tmp_path)
+    assert (one.area, one.tests, one.interpreted, one.equivalent) == ("here", ("tests/test_a.py",), True, "")
+    assert (two.tests, two.interpreted, two.equivalent) == (("tests/test_b.py",), False, "because")
+    with pytest.raises(tomllib.TOMLDecodeError):
+        (tmp_path / "bad.toml").write_text("mutant")
+        read(tmp_path)
