@@ -25,7 +25,7 @@ ALLOWED = {
     "store": "disk kernels graphs",
     "datasets": "disk task graphs counting readers store",
     "decoding": "graphs encoding",
-    "jobs": "disk engines graphs counting encoding readers",
+    "jobs": "disk engines kernels graphs counting encoding readers",
     "loader": "store",
     "pictures": "disk graphs encoding",
     "transforms": "bags kernels graphs encoding store",

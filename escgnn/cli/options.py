@@ -33,6 +33,12 @@ Input = typer.Argument(
     callback=file_path,
 )
 Smiles = Annotated[str | None, typer.Option(help="Column with the SMILES, if it is not called smiles.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds-per-graph", help="Give up graphs that take longer; they are bad rows.", show_default="never"
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row.")]
 
 Dataset = Annotated[

@@ -76,7 +76,9 @@ def share(graph: Graph, threads: int | None = None, steps: float = 0.0) -> Work:
         local = indices[first:last] - np.int32(low)
         nodes = slice(low, high)
         edges = slice(first // 2, last // 2)
-        adjacency = Adjacency(indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes], halt)
+        adjacency = Adjacency(
+            indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes], halt
+        )
         pieces = min(max(1, (high - low) // BLOCK), 4 * (threads or pool.count()))
         if is_long:
             pieces = min(high - low, max(pieces, PIECES))

@@ -9,7 +9,7 @@ from escgnn.graphs.cost import Steps, arcs, per_graph, walks
 from escgnn.kernels.resistance import MAX_CORE
 
 FARTHEST = 8  # hops from which on a root is taken to see its whole graph
-LIGHT = 1e6  # steps of all graphs that are not worth a closer look
+LIGHT = 3e7  # steps of all graphs that are not worth a closer look
 
 
 def steps(graph: Graph, settings: Settings) -> Steps:
@@ -22,7 +22,7 @@ def steps(graph: Graph, settings: Settings) -> Steps:
     owner = np.repeat(np.arange(graph.num_graphs), np.diff(graph.ptr))
     per_root = np.zeros(graph.num_nodes)  # steps that a root's end costs, half of them for each
     radii = (settings.hops,) if isinstance(settings.hops, int) else settings.hops
-    longest = max(FARTHEST + 2, settings.cycle_length)
+    longest = max(min(max(radii), FARTHEST - 1) + 2, settings.cycle_length - 2 if "cycle" in settings.parts else 0)
     so_far = np.cumsum([*walks(graph, longest)], axis=0)  # row k - 1: walks of up to k edges, from each node
     for radius in radii:
         seen = whole[owner]  # arcs within the radius

@@ -23,7 +23,8 @@ def walks(graph: Graph, longest: int) -> Iterator[Steps]:
     source = np.repeat(np.arange(graph.num_nodes), graph.degrees)
 
     def around(values: Steps) -> Steps:
-        return np.bincount(source, values[graph.csr.indices], graph.num_nodes)
+        sums: Steps = np.bincount(source, values[graph.csr.indices], graph.num_nodes).astype(np.float64)
+        return sums
 
     before = degrees
     if longest > 0:
@@ -39,7 +40,8 @@ def walks(graph: Graph, longest: int) -> Iterator[Steps]:
 def per_graph(graph: Graph, values: Steps) -> Steps:
     """Sums over the nodes of each of the graphs side by side."""
     owner = np.repeat(np.arange(graph.num_graphs), np.diff(graph.ptr))
-    return np.bincount(owner, values, graph.num_graphs)
+    sums: Steps = np.bincount(owner, values, graph.num_graphs).astype(np.float64)
+    return sums
 
 
 def arcs(graph: Graph) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 >>> import pickle
 >>> pickle.loads(pickle.dumps(Count("3-cycle", per="node")))
-Count(pattern='3-cycle', per='node', induced=False, orbit=None)
+Count(pattern='3-cycle', per='node', induced=False, orbit=None, max_seconds=None)
 
 A job is a frozen dataclass that can be sent to another process. `run` reads a file, lets an engine call the job on its chunks,
 and writes the table that comes out. `escgnn.training.Predict` is a job, too; it needs torch, so it lives there.
@@ -11,6 +11,7 @@ and writes the table that comes out. `escgnn.training.Predict` is a job, too; it
 from escgnn.jobs.count import Count, count_file
 from escgnn.jobs.encode import Encode, encode_file
 from escgnn.jobs.job import SHOWN, Job, Part, Tally
+from escgnn.jobs.long import LongWorkWarning, check_seconds, time_left, worrying
 from escgnn.jobs.stream import Progress, Summary, run
 
 __all__ = [
@@ -18,11 +19,15 @@ __all__ = [
     "Count",
     "Encode",
     "Job",
+    "LongWorkWarning",
     "Part",
     "Progress",
     "Summary",
     "Tally",
+    "check_seconds",
     "count_file",
     "encode_file",
     "run",
+    "time_left",
+    "worrying",
 ]

@@ -32,7 +32,7 @@ _pool: ThreadPoolExecutor | None = None
 _thread = local()
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """Work was stopped because its time was over."""
 
 
@@ -44,11 +44,15 @@ class Watch:
         until: When to stop it, by `time.monotonic`; never if it is None.
         tell: Called about every `TICK` with what is worked on and the share of it that is done.
         about: What is worked on.
+        begin: Share of it that was done before the next call of `over_blocks`.
+        span: Share of it that such a call does.
     """
 
     until: float | None = None
     tell: Callable[[str, float], None] | None = None
     about: str = ""
+    begin: float = 0.0
+    span: float = 1.0
 
 
 _watch: ContextVar[Watch] = ContextVar("watch", default=Watch())  # noqa: B039 - it is frozen
@@ -60,13 +64,15 @@ def watched(
     until: float | None = None,
     tell: Callable[[str, float], None] | None = None,
     about: str | None = None,
+    begin: float | None = None,
+    span: float | None = None,
 ) -> Iterator[None]:
     """Long work in this block, and in this thread, ends at a time, and tells how far it is; what is None stays as it was.
 
     Raises:
-        TooLong: Its time was over.
+        TooLongError: Its time was over.
     """
-    given = {"until": until, "tell": tell, "about": about}
+    given = {"until": until, "tell": tell, "about": about, "begin": begin, "span": span}
     token = _watch.set(replace(_watch.get(), **{name: value for name, value in given.items() if value is not None}))  # type: ignore[arg-type]
     try:
         yield
@@ -109,7 +115,7 @@ def over_blocks(
         halt: For work that may take long: the flag at which the task's kernels look.
 
     Raises:
-        TooLong: The time of `watched` was over; only with ``halt``.
+        TooLongError: The time of `watched` was over; only with ``halt``.
     """
     blocks = [(start, min(start + block, total)) for start in range(0, total, block)]
     threads = min(threads or count(), len(blocks))
@@ -156,9 +162,9 @@ def _wait(helpers: list[Future[None]], halt: Halt, share: Callable[[], float]) -
     try:
         while wait(helpers, timeout=TICK).not_done:
             if watch.until is not None and time.monotonic() > watch.until:
-                raise TooLong
+                raise TooLongError
             if watch.tell is not None:
-                watch.tell(watch.about, share())
+                watch.tell(watch.about, min(watch.begin + watch.span * share(), 1.0))
     except BaseException:
         halt[0] = 1
         for helper in helpers:

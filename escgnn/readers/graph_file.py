@@ -123,18 +123,19 @@ class GraphFile:
             rows = text_rows(self.source, self._columns)
         else:
             rows = parquet_rows(self.source, self._columns)
-        return edge_chunks(rows, self.source.unit, self.chunk_size, self._reject)
+        return edge_chunks(rows, self.source.unit, self.chunk_size, self.reject)
 
-    def _parsed_blocks(self) -> Iterator[tuple[NDArray[np.int64], Parsed]]:
-        """Graphs, and the record number of each."""
+    def _parsed_blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Parsed]]:
+        """The record number and the line of each graph, and the graphs."""
         for rows in self.rows():
             graphs = self._parse(rows.texts)
             reasons = {**graphs.reasons, **rows.trouble}
             for number in sorted(reasons):
-                self._reject(rejected(rows.lines[number], rows.records[number], reasons[number]))
-            yield rows.first + graphs.good, graphs
+                self.reject(rejected(rows.lines[number], rows.records[number], reasons[number]))
+            yield rows.first + graphs.good, np.array(rows.lines, np.int64)[graphs.good], graphs
 
-    def _reject(self, row: Rejected) -> None:
+    def reject(self, row: Rejected) -> None:
+        """Leave out a row, or a graph that nothing can be done with."""
         if self.strict:
             raise ValueError(f"{self.path}: {self.source.unit} {row.line}: {row.reason}") from None
         self.rejected += 1
