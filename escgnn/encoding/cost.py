@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from escgnn.encoding.settings import Settings
 from escgnn.graphs import Graph
-from escgnn.graphs.cost import Steps, arcs, per_graph, walks
+from escgnn.graphs.cost import Steps, arcs, highest_degrees, per_graph, walks
 from escgnn.kernels.resistance import MAX_CORE
 
 FARTHEST = 8  # hops from which on a root is taken to see its whole graph
@@ -13,31 +13,53 @@ LIGHT = 3e7  # steps of all graphs that are not worth a closer look
 
 
 def steps(graph: Graph, settings: Settings) -> Steps:
-    """No fewer than the steps for each of the graphs side by side, but for a factor; often far too many."""
-    whole = arcs(graph).astype(np.float64)
-    plain = {"degree", "node", "joint", "edge"} >= {*settings.parts}
-    most = whole * whole * _passes(settings)
-    if plain and most.sum() <= LIGHT:
+    """No fewer than the steps for each of the graphs side by side, but for a factor; often far too many.
+
+    First as if every node had the highest degree of its graph, which takes no time; if that is much, from walks.
+    """
+    sizes = np.diff(graph.ptr)
+    longest = _longest_walks(settings)
+    branches = np.maximum(highest_degrees(graph) - 1, 1).astype(np.float64)
+    powers = branches ** np.arange(longest)[:, None]  # (walks, graphs)
+    roots = arcs(graph) + settings.nodes * sizes
+    most: Steps = roots * _per_root(settings, arcs(graph), sizes, np.cumsum((branches + 1) * powers, axis=0))
+    if most.sum() <= LIGHT:
         return most
-    owner = np.repeat(np.arange(graph.num_graphs), np.diff(graph.ptr))
-    per_root = np.zeros(graph.num_nodes)  # steps that a root's end costs, half of them for each
-    radii = (settings.hops,) if isinstance(settings.hops, int) else settings.hops
-    longest = max(min(max(radii), FARTHEST - 1) + 2, settings.cycle_length - 2 if "cycle" in settings.parts else 0)
-    so_far = np.cumsum([*walks(graph, longest)], axis=0)  # row k - 1: walks of up to k edges, from each node
-    for radius in radii:
-        seen = whole[owner]  # arcs within the radius
-        if radius < FARTHEST:
-            seen = np.minimum(seen, so_far[radius])
-        per_root += seen * _passes(settings)
-        if {"wedge", "triangle", "path"} & {*settings.parts}:
-            wedges = per_graph(graph, graph.degrees.astype(np.float64) ** 2)[owner]
-            per_root += np.minimum(wedges, so_far[radius + 1]) if radius < FARTHEST else wedges
+    ways = np.cumsum([*walks(graph, longest)], axis=0)  # (walks, nodes)
+    owner = np.repeat(np.arange(graph.num_graphs), sizes)
+    per_root = _per_root(settings, arcs(graph)[owner], sizes[owner], ways)
+    closer: Steps = per_graph(graph, (graph.degrees + settings.nodes) * per_root)
+    return np.minimum(most, closer)
+
+
+def _longest_walks(settings: Settings) -> int:
+    """Edges of the longest walks that matter."""
+    around = min(settings.radius, FARTHEST - 1) + 2
+    return max(around, settings.cycle_length - 2) if "cycle" in settings.parts else around
+
+
+def _per_root(settings: Settings, whole: NDArray[np.int64], sizes: NDArray[np.int64], ways: Steps) -> Steps:
+    """Steps for one end of a root.
+
+    Args:
+        settings: The encoding.
+        whole: Arcs of its graph.
+        sizes: Nodes of its graph.
+        ways: Row k - 1: walks of up to k edges from there.
+    """
+    total = np.zeros(whole.shape)
+    is_motifs = not {"wedge", "triangle", "path"}.isdisjoint(settings.parts)
+    for radius in (settings.hops,) if isinstance(settings.hops, int) else settings.hops:
+        near = min(radius, FARTHEST)
+        seen = np.minimum(whole, ways[radius]) if radius < FARTHEST else whole * 1.0  # arcs within the radius
+        total += seen * _passes(settings)
+        if is_motifs:
+            total += seen * sizes if near == FARTHEST else np.minimum(seen * sizes, ways[near + 1])
         if "resistance" in settings.parts:
-            per_root += np.minimum(np.minimum(seen, np.diff(graph.ptr)[owner]), MAX_CORE) ** 3 / 8
+            total += np.minimum(np.minimum(seen, sizes), MAX_CORE) ** 3 / 8
     if "cycle" in settings.parts:
-        per_root += so_far[settings.cycle_length - 3]
-    roots: NDArray[np.int64] = graph.degrees + settings.nodes
-    return per_graph(graph, per_root * roots)
+        total += ways[max(settings.cycle_length - 3, 0)]
+    return total
 
 
 def _passes(settings: Settings) -> int:

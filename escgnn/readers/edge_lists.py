@@ -13,7 +13,7 @@ from pyarrow import csv
 
 from escgnn.disk import Rejected, rejected
 from escgnn.readers.chunks import Chunk, side_by_side
-from escgnn.readers.sources import ParquetSource, Row, TextSource, csv_rows
+from escgnn.readers.sources import NOT_UTF8, ParquetSource, Row, TextSource, csv_rows, is_utf8
 
 COLUMNS = ("graph", "source", "target")
 INTEGER = re.compile("-?[0-9]+")
@@ -148,7 +148,10 @@ class _TextTable:
             try:
                 if row.trouble:
                     raise ValueError(row.trouble)
-                edges.append(_edge(*(row.cells[place] for place in self.places), numbered=numbered))
+                cells = [row.cells[place] for place in self.places]
+                if not all(map(is_utf8, cells)):
+                    raise ValueError(NOT_UTF8)
+                edges.append(_edge(*cells, numbered=numbered))
                 lines.append(row.line)
             except ValueError as error:
                 bad.append(rejected(row.line, row.text, str(error)))
@@ -158,7 +161,7 @@ class _TextTable:
 
     def _first_kind(self, block: bytes) -> Any:
         for row in self._split(0, block):
-            if not row.trouble and (first := row.cells[self.places[0]]):
+            if not row.trouble and is_utf8(first := row.cells[self.places[0]]) and first:
                 return pa.int64() if _is_int64(first) else pa.string()
         return None
 
