@@ -1,5 +1,6 @@
 """Commands that learn, and that use what was learnt: train, predict, evaluate, export, tune."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,19 +9,23 @@ import typer
 
 from escgnn import terminal
 from escgnn.cli.options import (
+    INPUT_HELP,
+    PRINTED,
     Config,
     Dataset,
-    Input,
     Kind,
     Labels,
     RunFolder,
+    Seconds,
     Settings,
     Smiles,
     Split,
     Targets,
     file_path,
     folder_path,
+    given_file,
     load_dataset,
+    written_file,
 )
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
@@ -47,29 +52,61 @@ def train(
     if devices is not None:
         overrides.append(f"devices={devices}")
     chosen = training.read_config(config, overrides, bundle=bundle)
+    with terminal.still_alive(f"training on {bundle.name}") as sign:
+        if bundle.folds:
+            folds = training.fit_folds(bundle, chosen, out, resume=resume)
+        else:
+            result = training.fit(bundle, chosen, out, resume=resume, watch=lambda values: sign(_epochs(values)))
     if bundle.folds:
-        terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
+        terminal.show_folds(folds, out)
     else:
-        terminal.show_result(training.fit(bundle, chosen, out, resume=resume), out)
+        terminal.show_result(result, out)
+
+
+def _epochs(values: Sequence[float]) -> str:
+    return f"{len(values)} epochs, the last with {values[-1]:.4g} by validation"
 
 
 def predict(
     run: RunFolder,
-    source: Annotated[Path, Input],
-    output: Annotated[Path, typer.Option("-o", "--output", help="CSV or Parquet file to write.", callback=file_path)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help=f"{INPUT_HELP} Or one SMILES, or - for standard input: SMILES, or a table with a header.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="CSV, TSV or Parquet file to write; - prints a CSV.", callback=file_path),
+    ] = PRINTED,
     smiles: Smiles = None,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that read molecules; worth it from some ten thousand rows.")
     ] = 0,
+    max_seconds_per_graph: Seconds = None,
 ) -> None:
     """Predict for every row of a file with a trained network; bad rows are kept and say why."""
     from escgnn import training
 
-    with terminal.progress_bar(f"predicting for {source.name}") as progress:
+    trained = training.load_run(run)
+    with given_file(source) as path, written_file(output) as place, terminal.progress_bar("predicting") as progress:
         summary = training.predict_file(
-            training.load_run(run), source, output, smiles=smiles, workers=workers, progress=progress
+            trained,
+            path,
+            place,
+            smiles=smiles,
+            workers=workers,
+            max_seconds_per_graph=max_seconds_per_graph,
+            progress=progress,
         )
-    terminal.show_predictions(summary)
+    if output != PRINTED:
+        terminal.show_predictions(summary)
+    elif summary.predicted < summary.rows:
+        raise ValueError(
+            f"{summary.rows - summary.predicted:,} of {summary.rows:,} rows have no prediction; see status"
+        )
 
 
 def evaluate(
@@ -136,7 +173,11 @@ def tune(
     if bundle.folds or fold is not None:
         bundle = bundle.fold(fold or 0)
     base = training.read_config(config, settings or (), bundle=bundle)
-    result = tuning.tune(
-        bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=terminal.show_trial
-    )
+    with terminal.still_alive(f"searching on {bundle.name}") as sign:
+
+        def show(trial: tuning.Trial) -> None:
+            terminal.show_trial(trial)
+            sign(f"trial {trial.number} done")
+
+        result = tuning.tune(bundle, out, trials=trials, base=base, timeout=timeout, prune=prune, progress=show)
     terminal.show_best(result)

@@ -1,6 +1,11 @@
 """Options that several commands have."""
 
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -25,10 +30,14 @@ def file_path(path: Path | None) -> Path | None:
     return path
 
 
+PRINTED = Path("-")  # instead of a file to write
+INPUT_HELP = (
+    "graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a SMILES file. "
+    "Text may be gzipped."
+)
 Input = typer.Argument(
     metavar="INPUT",
-    help="graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a SMILES "
-    "file. Text may be gzipped.",
+    help=INPUT_HELP,
     show_default=False,
     callback=file_path,
 )
@@ -59,6 +68,52 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", help="key=value, e.g. model=gin or network.hidden=300; may be repeated.")
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=folder_path)]
+
+
+@contextmanager
+def given_file(source: str) -> Iterator[Path]:
+    """The file that a command names; for ``-``, and for a SMILES where there is no such file, one that holds it meanwhile."""
+    path = Path(source)
+    is_smiles = not path.exists() and source != "-" and _is_smiles(source)
+    if source != "-" and not is_smiles:
+        yield Path(str(file_path(path)))
+        return
+    with TemporaryDirectory() as folder:
+        content = f"{source}\n".encode() if is_smiles else sys.stdin.buffer.read()
+        first, _, _ = content.partition(b"\n")
+        words = {word.strip().strip(b'"').lower() for word in re.split(rb"[,;\t]", first)}
+        is_table = any(b"smiles" in word for word in words) or {b"graph", b"source", b"target"} <= words
+        if content.startswith(b"PAR1"):
+            name = "input.parquet"
+        else:
+            name = "input.csv" if is_table else "input.smi"
+        held = Path(folder, name)
+        held.write_bytes(content)
+        yield held
+
+
+def _is_smiles(text: str) -> bool:
+    """Whether a word is a molecule, and not the name of a file that is missing."""
+    from escgnn.readers import parse
+
+    try:
+        parse(text)
+    except (ValueError, ImportError):
+        return False
+    return True
+
+
+@contextmanager
+def written_file(output: Path) -> Iterator[Path]:
+    """The file to write; for ``-`` one that is printed at the end."""
+    if output != PRINTED:
+        yield output
+        return
+    with TemporaryDirectory() as folder:
+        held = Path(folder, "output.csv")
+        yield held
+        sys.stdout.write(held.read_text(encoding="utf-8"))
+        sys.stdout.flush()
 
 
 def load_dataset(name: str, *, targets: str | None, kind: str | None, **options: Any) -> Any:

@@ -11,8 +11,16 @@ and writes the table that comes out. `escgnn.training.Predict` is a job, too; it
 from escgnn.jobs.count import Count, count_file
 from escgnn.jobs.encode import Encode, encode_file
 from escgnn.jobs.job import SHOWN, Job, Part, Tally
-from escgnn.jobs.long import LongWorkWarning, check_seconds, time_left, worrying
+from escgnn.jobs.long import (
+    LongWorkWarning,
+    check_seconds,
+    long_ones,
+    time_left,
+    too_long,
+    warn_if_long,
+)
 from escgnn.jobs.stream import Progress, Summary, run
+from escgnn.kernels.threads import TooLongError
 
 __all__ = [
     "SHOWN",
@@ -24,10 +32,13 @@ __all__ = [
     "Progress",
     "Summary",
     "Tally",
+    "TooLongError",
     "check_seconds",
     "count_file",
     "encode_file",
+    "long_ones",
     "run",
     "time_left",
-    "worrying",
+    "too_long",
+    "warn_if_long",
 ]

@@ -46,7 +46,7 @@ def in_time(
         work: What to do with some of the graphs.
     """
     done = 0
-    for number in worrying(steps, seconds):
+    for number in long_ones(steps, seconds):
         if number > done:
             yield from work(chunk.part(done, number))
         yield from _one(chunk.part(number, number + 1), steps[number], seconds, work)
@@ -57,7 +57,7 @@ def in_time(
         yield from work(chunk.part(done, len(steps)))
 
 
-def worrying(steps: NDArray[np.float64], seconds: float | None) -> list[int]:
+def long_ones(steps: NDArray[np.float64], seconds: float | None) -> list[int]:
     """The graphs that may take so long that each is worked on alone."""
     alone = ALONE if seconds is None else min(ALONE, seconds)
     found: list[int] = np.flatnonzero(steps > alone * SPEED).tolist()
@@ -67,7 +67,7 @@ def worrying(steps: NDArray[np.float64], seconds: float | None) -> list[int]:
 def _one(chunk: Chunk, steps: float, seconds: float | None, work: Callable[[Chunk], Iterator[Part]]) -> Iterator[Part]:
     """The same for one graph. Where it may be given up, nothing is handed on before all is done."""
     name = f"graph {chunk.ids[0]}"
-    warn(name, f"{chunk.graphs.num_nodes:,} nodes and {chunk.graphs.num_edges:,} edges", steps, seconds)
+    warn_if_long(name, f"{chunk.graphs.num_nodes:,} nodes and {chunk.graphs.num_edges:,} edges", steps, seconds)
     if seconds is None:
         yield from _told(work(chunk), name)
         return
@@ -75,7 +75,7 @@ def _one(chunk: Chunk, steps: float, seconds: float | None, work: Callable[[Chun
         with time_left(seconds, name):
             parts = [*work(chunk)]
     except TooLongError:
-        parts = [Part(None, Tally(), (rejected(int(chunk.lines[0]), name, reason(seconds)),))]
+        parts = [Part(None, Tally(), (rejected(int(chunk.lines[0]), name, too_long(seconds)),))]
     yield from parts
 
 
@@ -95,12 +95,12 @@ def time_left(seconds: float | None, about: str) -> Any:
     return watched(until=until, about=about)
 
 
-def reason(seconds: float) -> str:
+def too_long(seconds: float) -> str:
     """Why a graph was given up."""
     return f"it takes longer than {seconds:g} s, the limit max_seconds_per_graph"
 
 
-def warn(name: str, size: str, steps: float, seconds: float | None) -> None:
+def warn_if_long(name: str, size: str, steps: float, seconds: float | None) -> None:
     """Say that a graph may take very long, if it may."""
     expected = steps / SPEED
     if expected < WORRY or (seconds is not None and seconds < WORRY):

@@ -215,9 +215,8 @@ def find_column(source: TextSource | ParquetSource, name: str, advice: str = "")
         return found[0]
     if found:
         raise ValueError(f"{path} has the column {name!r} more than once: {', '.join(found)}; rename all but one")
-    if isinstance(source, TextSource) and len(columns) == 1:
-        if "|" in columns[0]:
-            raise ValueError(f"{path} is separated by '|'; save it with commas as .csv, or with tabs as .tsv")
+    if isinstance(source, TextSource) and len(columns) == 1 and "|" in columns[0]:
+        raise ValueError(f"{path} is separated by '|'; save it with commas as .csv, or with tabs as .tsv")
     lower = {column.lower(): column for column in columns}
     near = difflib.get_close_matches(name.lower(), lower, 1)
     hint = f"did you mean {lower[near[0]]!r}? Its" if near else "its"
