@@ -3,11 +3,12 @@
 import csv
 import errno
 import os
+import platform
 import re
 import secrets
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -19,8 +20,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
+TEXT = {".csv": ",", ".tsv": "\t"}  # tables that are text, and what stands between their cells
 HEADER = ("line", "record", "reason")  # of a list of bad rows
 LOCK = ".lock"
+DRAFT = ".draft"  # what the names of files end in that are not whole yet
+HOST = f"{zlib.crc32(platform.node().encode()):08x}"  # processes of other machines are not ours to judge
+DRAFT_NAME = re.compile(rf"\..*\.{HOST}-(\d+)-(\w*)-[0-9a-f]{{8}}{re.escape(DRAFT)}")  # process, and when that began
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ def atomic(path: str | PathLike[str]) -> Iterator[Path]:
             yield draft
     except OSError as error:
         target = Path(path).resolve()
-        draft_name = rf"{re.escape(str(target.with_name('.' + target.name)))}\.[0-9a-f]{{8}}"
+        draft_name = rf"{re.escape(str(target.with_name('.' + target.name)))}\.[\w-]+{re.escape(DRAFT)}"
         full_name = re.compile(rf"{draft_name}|{re.escape(str(target))}")
 
         def as_given(words: Any) -> Any:
@@ -109,7 +114,10 @@ def _replacing(path: str | PathLike[str]) -> Iterator[Path]:
     if not target.parent.is_dir():
         folder = target.parent if Path(path).parent.is_dir() else Path(path).parent  # where a link leads, if it is one
         raise ValueError(f"{path}: the folder {folder} does not exist")
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    sweep(target.parent)
+    draft = target.with_name(
+        f".{target.name}.{HOST}-{os.getpid()}-{_started(os.getpid())}-{secrets.token_hex(4)}{DRAFT}"
+    )
     try:
         yield draft
         draft.replace(target)
@@ -127,6 +135,38 @@ def is_full(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
+def sweep(folder: Path) -> None:
+    """Remove the drafts in a folder whose writers live no more, such as those that a kill left behind."""
+    for path in folder.glob(f".*{DRAFT}"):
+        ours = DRAFT_NAME.fullmatch(path.name)
+        if ours is None or not path.is_file() or path.is_symlink():
+            continue
+        if _started(int(ours[1])) != ours[2]:
+            with suppress(OSError):  # another process sweeps, too, or may do what we may not
+                path.unlink()
+
+
+def _started(process: int) -> str:
+    """When a process began, in the system's own ticks; empty if there is none. Numbers of processes are used again."""
+    if not Path("/proc/self/stat").exists():
+        return "alive" if _is_alive(process) else ""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return status.rpartition(")")[2].split()[19]  # the process's own name, in brackets, may hold anything
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def check_output(source: str | PathLike[str], output: str | PathLike[str]) -> None:
     """Complain if results, or the list of bad rows beside them, would replace the file that is read.
 
@@ -140,7 +180,7 @@ def check_output(source: str | PathLike[str], output: str | PathLike[str]) -> No
 
 
 class TableWriter:
-    """Writes batches of rows to a .parquet or .csv file, which appears when the block ends well.
+    """Writes batches of rows to a .parquet, .csv or .tsv file, which appears when the block ends well.
 
     ```python
     with TableWriter("out.parquet", schema, {"encoding": repr(encoding)}) as table:
@@ -162,11 +202,13 @@ class TableWriter:
         self._extension = self.path.suffix.lower()
         self._stack = ExitStack()
         self._writer: Any = None
-        if self._extension not in (".parquet", ".csv"):
-            raise ValueError(f"{self.path}: tables are written to .parquet or .csv")
+        if self._extension != ".parquet" and self._extension not in TEXT:
+            raise ValueError(f"{self.path}: tables are written to .parquet, .csv or .tsv")
         nested = [column.name for column in schema if pa.types.is_nested(column.type)]
-        if nested and self._extension == ".csv":
-            raise ValueError(f"{self.path}: CSV cannot hold the lists in column {', '.join(nested)}; write .parquet")
+        if nested and self._extension in TEXT:
+            raise ValueError(
+                f"{self.path}: {self._extension[1:].upper()} cannot hold the lists in column {', '.join(nested)}; write .parquet"
+            )
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -174,7 +216,8 @@ class TableWriter:
             if self._extension == ".parquet":
                 writer = pq.ParquetWriter(draft, self.schema, compression="zstd")
             else:
-                writer = pyarrow.csv.CSVWriter(draft, self.schema)
+                options = pyarrow.csv.WriteOptions(delimiter=TEXT[self._extension])
+                writer = pyarrow.csv.CSVWriter(draft, self.schema, write_options=options)
             self._writer = stack.enter_context(writer)
             self._stack = stack.pop_all()
         return self

@@ -1,7 +1,10 @@
 """What commands print: tables, progress bars and plain words."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -25,6 +28,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
 console = Console()
 NARROW = 120  # tables of nine columns need about as much; a file has it, a terminal may wrap
 WIDE = 160
+EVERY = 30.0  # seconds between two signs of life where output is piped
 
 
 def _tell(text: str, style: str | None = None) -> None:
@@ -57,14 +61,50 @@ def _complain(label: str, words: str) -> None:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator["Progress"]:
-    """A bar on the terminal that follows the bytes read."""
+    """A bar on the terminal that follows the bytes read and what is inside a long graph; elsewhere a line now and then."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     errors = Console(stderr=True)
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+    if not errors.is_terminal:
+        with still_alive(title) as sign:
+            yield lambda read, total, inside: sign(_how_far(read, total, inside))
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors, transient=True) as bar:
         task = bar.add_task(escape(title), total=None)
-        yield lambda read, total: bar.update(task, completed=read, total=total)
+
+        def update(read: int, total: int, inside: str) -> None:
+            words = f"{title}, {inside}" if inside else title
+            bar.update(task, completed=read, total=total, description=escape(words))
+
+        yield update
+
+
+def _how_far(read: int, total: int, inside: str) -> str:
+    share = f"{read / max(total, 1):.0%} read"
+    return f"{share}, {inside}" if inside else share
+
+
+@contextmanager
+def still_alive(title: str) -> Iterator[Callable[[str], None]]:
+    """A line on stderr every `EVERY` seconds where that is no terminal, with what was said last; for long commands."""
+    if Console(stderr=True).is_terminal:
+        yield lambda words: None
+        return
+    begin = time.monotonic()
+    over = Event()
+    last = [""]
+
+    def tell() -> None:
+        while not over.wait(EVERY):
+            said = f"{last[0]}, " if last[0] else ""
+            print(f"{title}: {said}{time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+
+    Thread(target=tell, daemon=True).start()
+    try:
+        yield lambda words: last.__setitem__(0, words)
+    finally:
+        over.set()
 
 
 def show_summary(summary: "Summary", pattern: str | None = None) -> None:

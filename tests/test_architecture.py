@@ -27,7 +27,7 @@ ALLOWED = {
     "store": "disk kernels graphs",
     "datasets": "disk task graphs counting readers store",
     "decoding": "graphs encoding",
-    "jobs": "disk engines graphs counting encoding readers",
+    "jobs": "disk engines kernels graphs counting encoding readers",
     "loader": "store",
     "pictures": "disk graphs encoding",
     "transforms": "bags kernels limits graphs encoding store",
@@ -42,7 +42,7 @@ ALLOWED = {
     "encoding store datasets loader transforms wl training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
-    "cli": "counting encoding report datasets jobs theorems training experiments tuning terminal",
+    "cli": "records counting encoding readers report datasets jobs theorems training experiments tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

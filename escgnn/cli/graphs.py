@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from escgnn import terminal
-from escgnn.cli.options import Input, Smiles, Strict, file_path, folder_path
+from escgnn.cli.options import Input, Seconds, Smiles, Strict, file_path, folder_path
 from escgnn.encoding import Settings
 
 
@@ -59,6 +59,7 @@ def encode(
     ] = None,
     smiles: Smiles = None,
     strict: Strict = False,
+    max_seconds_per_graph: Seconds = None,
     describe: Annotated[bool, typer.Option("--describe", help="Print the bins and stop.")] = False,
     **options: Any,
 ) -> None:
@@ -76,7 +77,15 @@ def encode(
     from escgnn.jobs import encode_file
 
     with terminal.progress_bar(f"encoding {source.name}") as progress:
-        summary = encode_file(source, output, encoding, smiles=smiles, strict=strict, progress=progress)
+        summary = encode_file(
+            source,
+            output,
+            encoding,
+            smiles=smiles,
+            strict=strict,
+            max_seconds_per_graph=max_seconds_per_graph,
+            progress=progress,
+        )
     terminal.show_summary(summary)
 
 
@@ -101,6 +110,7 @@ def count(
     everything: Annotated[bool, typer.Option("--all", help="The benchmark's nine targets, per node.")] = False,
     smiles: Smiles = None,
     strict: Strict = False,
+    max_seconds_per_graph: Seconds = None,
 ) -> None:
     """Count a substructure exactly in every graph of a file."""
     from escgnn.counting import read_orbit, read_pattern
@@ -120,6 +130,7 @@ def count(
             orbit=None if orbit is None else read_orbit(orbit),
             smiles=smiles,
             strict=strict,
+            max_seconds_per_graph=max_seconds_per_graph,
             progress=progress,
         )
     terminal.show_summary(summary, pattern)

@@ -1,5 +1,6 @@
 """Commands that learn, and that use what was learnt: models, train, predict, evaluate, export, tune."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,17 +9,19 @@ import typer
 
 from escgnn import terminal
 from escgnn.cli.options import (
+    INPUT_HELP,
+    PRINTED,
     BatchSize,
     Config,
     Dataset,
     Epochs,
     Hidden,
-    Input,
     Kind,
     Labels,
     Lr,
     Model,
     RunFolder,
+    Seconds,
     Seed,
     Settings,
     Smiles,
@@ -27,7 +30,9 @@ from escgnn.cli.options import (
     all_settings,
     file_path,
     folder_path,
+    given_file,
     load_dataset,
+    written_file,
 )
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
@@ -80,29 +85,66 @@ def train(
         devices=devices,
     )
     chosen = training.read_config(config, overrides, bundle=bundle)
+    with terminal.still_alive(f"training on {bundle.name}") as sign:
+
+        def watch(values: Sequence[float]) -> None:
+            sign(_epochs(values))
+
+        if bundle.folds:
+            folds = training.fit_folds(bundle, chosen, out, resume=resume)
+        else:
+            follow = watch if chosen.devices == 1 else None  # nobody can follow several
+            result = training.fit(bundle, chosen, out, resume=resume, watch=follow)
     if bundle.folds:
-        terminal.show_folds(training.fit_folds(bundle, chosen, out, resume=resume), out)
+        terminal.show_folds(folds, out)
     else:
-        terminal.show_result(training.fit(bundle, chosen, out, resume=resume), out)
+        terminal.show_result(result, out)
+
+
+def _epochs(values: Sequence[float]) -> str:
+    return f"{len(values)} epochs, the last with {values[-1]:.4g} by validation"
 
 
 def predict(
     run: RunFolder,
-    source: Annotated[Path, Input],
-    output: Annotated[Path, typer.Option("-o", "--output", help="CSV or Parquet file to write.", callback=file_path)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help=f"{INPUT_HELP} Or one SMILES, or - for standard input: SMILES, or a table with a header.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="CSV, TSV or Parquet file to write; - prints a CSV.", callback=file_path),
+    ] = PRINTED,
     smiles: Smiles = None,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that read molecules; worth it from some ten thousand rows.")
     ] = 0,
+    max_seconds_per_graph: Seconds = None,
 ) -> None:
     """Predict for every row of a file with a trained network; bad rows are kept and say why."""
     from escgnn import training
 
-    with terminal.progress_bar(f"predicting for {source.name}") as progress:
+    trained = training.load_run(run)
+    with given_file(source) as path, written_file(output) as place, terminal.progress_bar("predicting") as progress:
         summary = training.predict_file(
-            training.load_run(run), source, output, smiles=smiles, workers=workers, progress=progress
+            trained,
+            path,
+            place,
+            smiles=smiles,
+            workers=workers,
+            max_seconds_per_graph=max_seconds_per_graph,
+            progress=progress,
         )
-    terminal.show_predictions(summary)
+    if output != PRINTED:
+        terminal.show_predictions(summary)
+    elif summary.predicted < summary.rows:
+        raise ValueError(
+            f"{summary.rows - summary.predicted:,} of {summary.rows:,} rows have no prediction; see status"
+        )
 
 
 def evaluate(
@@ -178,15 +220,22 @@ def tune(
     overrides = all_settings(
         settings, model=model, epochs=epochs, hidden=hidden, lr=lr, batch_size=batch_size, seed=seed
     )
-    result = tuning.tune(
-        bundle,
-        out,
-        trials=trials,
-        base=training.read_config(config, overrides, bundle=bundle),
-        fixed=[text.partition("=")[0].strip().rpartition(".")[2] for text in overrides],
-        seed=seed or 0,
-        timeout=timeout,
-        prune=prune,
-        progress=terminal.show_trial,
-    )
+    base = training.read_config(config, overrides, bundle=bundle)
+    with terminal.still_alive(f"searching on {bundle.name}") as sign:
+
+        def show(trial: tuning.Trial) -> None:
+            terminal.show_trial(trial)
+            sign(f"trial {trial.number} done")
+
+        result = tuning.tune(
+            bundle,
+            out,
+            trials=trials,
+            base=base,
+            fixed=[text.partition("=")[0].strip().rpartition(".")[2] for text in overrides],
+            seed=seed or 0,
+            timeout=timeout,
+            prune=prune,
+            progress=show,
+        )
     terminal.show_best(result)

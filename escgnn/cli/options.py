@@ -1,7 +1,11 @@
 """Options that several commands have."""
 
-from collections.abc import Mapping, Sequence
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -26,14 +30,24 @@ def file_path(path: Path | None) -> Path | None:
     return path
 
 
+PRINTED = Path("-")  # instead of a file to write
+INPUT_HELP = (
+    "graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a SMILES file. "
+    "Text may be gzipped."
+)
 Input = typer.Argument(
     metavar="INPUT",
-    help="graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a SMILES "
-    "file. Text may be gzipped.",
+    help=INPUT_HELP,
     show_default=False,
     callback=file_path,
 )
 Smiles = Annotated[str | None, typer.Option(help="Column with the SMILES, if it is not called smiles.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds-per-graph", help="Give up graphs that take longer; they are bad rows.", show_default="never"
+    ),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad row.")]
 
 Dataset = Annotated[
@@ -86,6 +100,49 @@ def all_settings(settings: Sequence[str] | None, **options: Any) -> list[str]:
         if value is not None:
             texts.append(f"{keys[0]}={value}")
     return texts
+
+
+@contextmanager
+def given_file(source: str) -> Iterator[Path]:
+    """The file that a command names; for ``-``, and for a SMILES where there is no such file, one that holds it meanwhile."""
+    path = Path(source)
+    is_smiles = not path.exists() and source != "-" and _is_smiles(source)
+    if source != "-" and not is_smiles:
+        yield Path(str(file_path(path)))
+        return
+    with TemporaryDirectory() as folder:
+        content = f"{source}\n".encode() if is_smiles else sys.stdin.buffer.read()
+        first, _, _ = content.partition(b"\n")
+        words = {word.strip().strip(b'"').lower() for word in re.split(rb"[,;\t]", first)}
+        is_table = any(b"smiles" in word for word in words) or {b"graph", b"source", b"target"} <= words
+        text = "input.csv" if is_table else "input.smi"
+        held = Path(folder, "input.parquet" if content.startswith(b"PAR1") else text)
+        held.write_bytes(content)
+        yield held
+
+
+def _is_smiles(text: str) -> bool:
+    """Whether a word is a molecule, and not the name of a file that is missing."""
+    from escgnn.readers import parse
+
+    try:
+        parse(text)
+    except (ValueError, ImportError):
+        return False
+    return True
+
+
+@contextmanager
+def written_file(output: Path) -> Iterator[Path]:
+    """The file to write; for ``-`` one that is printed at the end."""
+    if output != PRINTED:
+        yield output
+        return
+    with TemporaryDirectory() as folder:
+        held = Path(folder, "output.csv")
+        yield held
+        sys.stdout.write(held.read_text(encoding="utf-8"))
+        sys.stdout.flush()
 
 
 def load_dataset(

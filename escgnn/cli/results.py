@@ -1,12 +1,15 @@
 """Commands about the paper's tables: reproduce, report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from escgnn import terminal
 from escgnn.cli.options import file_path, folder_path
+
+if TYPE_CHECKING:
+    from escgnn.records import Record
 
 
 def reproduce(
@@ -35,15 +38,13 @@ def reproduce(
     from escgnn.report import build
 
     experiment = experiments.find(name)
-    experiments.reproduce(
-        experiment,
-        budget,
-        seeds=seeds,
-        rows=rows or (),
-        results=results,
-        work=work,
-        report=terminal.show_record,
-    )
+    with terminal.still_alive(f"reproducing {name}") as sign:
+
+        def show(record: "Record", number: int, total: int) -> None:
+            terminal.show_record(record, number, total)
+            sign(f"{number} of {total} done")
+
+        experiments.reproduce(experiment, budget, seeds=seeds, rows=rows or (), results=results, work=work, report=show)
     terminal.show_report(build(results, [experiment]))
 
 

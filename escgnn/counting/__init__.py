@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.counting import formulas
+from escgnn.counting.cost import steps
 from escgnn.counting.formulas import TARGETS
 from escgnn.counting.matching import match
 from escgnn.counting.patterns import (
@@ -31,7 +32,7 @@ from escgnn.counting.patterns import (
 from escgnn.counting.work import Work, run_sums, share
 from escgnn.graphs import as_graph
 
-__all__ = ["TARGETS", "Pattern", "count", "count_all", "named", "read_orbit", "read_pattern"]
+__all__ = ["TARGETS", "Pattern", "count", "count_all", "expected_steps", "named", "read_orbit", "read_pattern"]
 
 Level = Literal["graph", "node", "edge"]
 
@@ -82,9 +83,11 @@ def count(
         raise ValueError(f"per: {per!r}; expected one of {', '.join(map(repr, LEVELS))}")
     shape, number = as_pattern(pattern)
     place = None if orbit is None else _position(orbit, per, shape, number)
-    work = share(as_graph(graph), threads)
+    induced = induced and not shape.is_complete
+    view = as_graph(graph)
+    work = share(view, threads, steps(view, shape, _is_by_formula(per, shape, place, induced)).sum())
     try:
-        return LEVELS[per](work, shape, place, induced and not shape.is_complete)
+        return LEVELS[per](work, shape, place, induced)
     except OverflowError:
         raise OverflowError(f"pattern: {shape.name} has more copies than int64 can count") from None
 
@@ -103,10 +106,41 @@ def count_all(graphs: Any, *, threads: int | None = None) -> NDArray[np.int64]:
     Returns:
         ``(num_nodes, 9)``, columns in the order of `TARGETS`.
     """
+    view = as_graph(graphs)
     try:
-        return formulas.targets(share(as_graph(graphs), threads))
+        return formulas.targets(share(view, threads, steps(view, None, True).sum()))
     except OverflowError:
         raise OverflowError("graphs: a target has more copies than int64 can count") from None
+
+
+def expected_steps(
+    graphs: Any, pattern: Any = None, *, per: Level = "graph", induced: bool = False, orbit: Any = None
+) -> NDArray[np.float64]:
+    """A bound on the steps that a count takes, for each graph, from degrees alone; a second has some 10^8 of them.
+
+    Args:
+        graphs: Anything that `graphs.as_graph` reads.
+        pattern: What `count` takes, as are the others; None for `count_all`.
+        per: See `count`.
+        induced: See `count`.
+        orbit: See `count`.
+    """
+    if pattern is None:
+        return steps(as_graph(graphs), None, True)
+    shape, number = as_pattern(pattern)
+    place = None if orbit is None else _position(orbit, per, shape, number)
+    induced = induced and not shape.is_complete
+    return steps(as_graph(graphs), shape, _is_by_formula(per, shape, place, induced))
+
+
+def _is_by_formula(per: Level, pattern: Pattern, place: Any, induced: bool) -> bool:
+    """Whether the pattern is not searched for itself."""
+    if induced:
+        return False
+    if per == "edge":
+        return formulas.find(pattern, "edge") is not None
+    is_usual = place is None or place in pattern.orbit
+    return formulas.find(pattern, "node" if is_usual else "other") is not None
 
 
 def _position(orbit: Any, per: Level, pattern: Pattern, number: Mapping[Hashable, int]) -> int | Edge:

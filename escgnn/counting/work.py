@@ -16,6 +16,7 @@ from escgnn.kernels.counting import Adjacency, Counts
 Per = Literal["node", "edge"]
 
 BLOCK = 2048  # nodes that keep a thread busy for a few milliseconds
+PIECES = 64  # of long work, so that it shows how far it is
 
 
 class Job(NamedTuple):
@@ -34,6 +35,7 @@ class Work:
     graph: Graph
     jobs: list[Job]
     threads: int | None
+    halt: pool.Halt | None  # of work that may take long, where all jobs look at it
 
     def tally(self, fill: Callable[[Job, Counts], bool], per: Per = "node", width: int = 1) -> Counts:
         """Sum of the tables that ``fill(job, table)`` writes, one row per node or edge.
@@ -53,13 +55,16 @@ class Work:
                 total[place] += table
                 return fits and not (total[place] < 0).any()
 
-        if not all(pool.over_blocks(lambda i, _: run(self.jobs[i]), len(self.jobs), 1, self.threads)):
+        done = pool.over_blocks(lambda i, _: run(self.jobs[i]), len(self.jobs), 1, self.threads, halt=self.halt)
+        if not all(done):
             raise OverflowError
         return total
 
 
-def share(graph: Graph, threads: int | None = None) -> Work:
-    """Cut into jobs of about ``BLOCK`` roots. Counts are integers, so the cut never shows in them."""
+def share(graph: Graph, threads: int | None = None, steps: float = 0.0) -> Work:
+    """Cut into jobs of about ``BLOCK`` roots, or fewer where many steps are due. Counts are integers: the cut never shows."""
+    is_long = steps > pool.LONG
+    halt = pool.new_halt()
     indptr, indices = graph.csr
     rank = graph.degrees << 32 | np.arange(graph.num_nodes)
     goals = np.arange(0, graph.num_nodes + BLOCK, BLOCK).clip(max=graph.num_nodes)
@@ -71,10 +76,14 @@ def share(graph: Graph, threads: int | None = None) -> Work:
         local = indices[first:last] - np.int32(low)
         nodes = slice(low, high)
         edges = slice(first // 2, last // 2)
-        adjacency = Adjacency(indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes])
+        adjacency = Adjacency(
+            indptr[low : high + 1] - first, local, graph.edge[first:last] - edges.start, rank[nodes], halt
+        )
         pieces = min(max(1, (high - low) // BLOCK), 4 * (threads or pool.count()))
+        if is_long:
+            pieces = min(high - low, max(pieces, PIECES))
         jobs += [Job(adjacency, (piece, pieces), nodes, edges) for piece in range(pieces)]
-    return Work(graph, jobs, threads)
+    return Work(graph, jobs, threads, halt if is_long else None)
 
 
 def run_sums(values: NDArray[np.int64], bounds: NDArray[np.int64], divisor: int = 1) -> NDArray[np.int64]:

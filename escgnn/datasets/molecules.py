@@ -11,7 +11,7 @@ from escgnn.datasets.bundle import Feature
 from escgnn.datasets.reading import from_parsed
 from escgnn.disk import Rejected
 from escgnn.disk import rejected as shortened
-from escgnn.readers import Parsed, bonds, chemistry, parse
+from escgnn.readers import Parsed, bonds, chemistry, parse, told_by_rdkit
 from escgnn.store import GraphStore
 
 FeatureSet = Literal["ogb", "zinc"]
@@ -31,6 +31,7 @@ ZINC_ATOMS = (
     *("C", "O", "N", "F", "C H1", "S", "Cl", "O -", "N H1 +", "Br", "N H3 +", "N H2 +", "N +", "N -", "S -", "I", "P"),
     *("O H1 +", "N H1 -", "O +", "S +", "P H1", "P H2", "C H2 -", "P +", "S H1 +", "C H1 -", "P H1 +"),
 )
+MOST_SCAFFOLD_RINGS = 200  # of a molecule; their number to the power of two to three is what a scaffold costs
 ZINC_BOND = {kind: number for number, kind in enumerate(BOND_TYPE[:3], 1)}
 ZINC_ATOM = {key: number for number, key in enumerate(ZINC_ATOMS)}
 
@@ -110,8 +111,9 @@ def parse_molecules(texts: Sequence[str], features: FeatureSet, *, scaffolds: bo
     for number, text in enumerate(texts):
         try:
             molecule = parse(text)
-            scaffold = scaffold_of(molecule) if scaffolds else ""
-            size = columns.add(molecule)
+            with told_by_rdkit():
+                scaffold = scaffold_of(molecule) if scaffolds else ""
+                size = columns.add(molecule)
         except ValueError as error:
             reasons[number] = str(error)
             continue
@@ -133,7 +135,14 @@ def parse_molecules(texts: Sequence[str], features: FeatureSet, *, scaffolds: bo
 
 
 def scaffold_of(molecule: Any) -> str:
-    """The SMILES of a molecule's Bemis-Murcko scaffold, empty if it has no ring."""
+    """The SMILES of a molecule's Bemis-Murcko scaffold, empty if it has no ring.
+
+    Raises:
+        ValueError: It has so many rings that RDKit would be busy for minutes.
+    """
+    rings = molecule.GetRingInfo().NumRings()
+    if rings > MOST_SCAFFOLD_RINGS:
+        raise ValueError(f"{rings:,} rings, too many for its scaffold; at most {MOST_SCAFFOLD_RINGS}, or another split")
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     scaffold: str = MurckoScaffoldSmiles(mol=molecule, includeChirality=False)  # type: ignore[no-untyped-call]
@@ -173,12 +182,12 @@ class _OgbColumns:
         """Append a molecule; its numbers of atoms and bonds."""
         atoms = [*molecule.GetAtoms()]
         its_bonds = [*molecule.GetBonds()]
-        for values, (read, _, _) in zip(self._x, self._atom_columns, strict=True):
-            values.extend(map(read, atoms))
-        for values, (read, _, _) in zip(self._edge_attr, self._bond_columns, strict=True):
-            values.extend(map(read, its_bonds))
-        for values, read in zip(self._edges, self._ends, strict=True):
-            values.extend(map(read, its_bonds))
+        of_atoms = [[*map(read, atoms)] for read, _, _ in self._atom_columns]
+        of_bonds = [[*map(read, its_bonds)] for read, _, _ in self._bond_columns]
+        ends = [[*map(read, its_bonds)] for read in self._ends]
+        found = [*of_atoms, *of_bonds, *ends]  # all of them, before any is kept: RDKit may refuse to say one
+        for values, new in zip([*self._x, *self._edge_attr, *self._edges], found, strict=True):
+            values.extend(new)
         return len(atoms), len(its_bonds)
 
     def arrays(self) -> MoleculeArrays:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from escgnn.encoding.bin import Bin, Name
+from escgnn.encoding.cost import steps
 from escgnn.encoding.parts import check_parts
 from escgnn.encoding.rows import Rows
 from escgnn.encoding.settings import Settings
@@ -118,6 +119,10 @@ class RootedEncoding(Settings):
     def dense(self, graph: Any) -> NDArray[np.int32]:
         """All edges' rows as one matrix ``(E, num_bins)``; for small work."""
         return self.rows(graph).dense()
+
+    def expected_steps(self, graph: Any) -> NDArray[np.float64]:
+        """A bound on the steps that encoding takes, for each graph, from degrees alone; a second has some 10^8 of them."""
+        return steps(as_graph(graph), self)
 
     def blocks(self, graph: Any, size: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], Rows]]:
         """The encoding of a large graph piece by piece: each piece's roots ``(rows, 2)`` and rows.

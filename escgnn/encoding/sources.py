@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.encoding.bin import Bin
+from escgnn.encoding.cost import steps
 from escgnn.encoding.labels import edge_codes, pair_codes
 from escgnn.encoding.numbering import BinNumbers
 from escgnn.encoding.parts import OwnPart
@@ -78,6 +79,11 @@ class Pass(ABC):
     @abstractmethod
     def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
         """Blocks of rows, those of (u, v) and (v, u) alternately; with ``anywhere`` roots need not be adjacent or equal."""
+
+    def _is_long(self, graph: Graph, roots: Roots) -> bool:
+        """Whether these roots may take so long that somebody should look after them."""
+        share = len(roots) / max(1, graph.num_edges)
+        return bool(share * steps(graph, self.settings).sum() > pool.LONG)
 
     def rows(self, graph: Graph, threads: int | None) -> Rows:
         """Rows of the columns of ``edge_index``."""
@@ -152,13 +158,15 @@ class CompiledPass(Pass):
         """Blocks from the kernel, in memory that may be used again once they are given back."""
         tables = self.pair_tables if anywhere else self.edge_tables
         room = 2 * tables[0].swap.size
+        halt = pool.new_halt()
+        is_long = self._is_long(graph, roots)
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
             bins, counts = borrow(room * (stop - start) + 1)
-            output = Output(lengths, bins, counts)
+            output = Output(lengths, bins, counts, halt)
             used = encode(graph.csr, roots[start:stop], *tables, anywhere or None, output)
-            if used < 0:
+            if used < 0 and not halt[0]:
                 u, v = roots[start - 1 - used].tolist()
                 raise ValueError(
                     f"resistance: the subgraph rooted at ({u}, {v}) has more than {MAX_CORE} nodes left when its tree "
@@ -167,7 +175,8 @@ class CompiledPass(Pass):
             return Rows(lengths, bins[:used], counts[:used], ())
 
         threads = threads or pool.count()
-        return pool.over_blocks(task, len(roots), _block_size(len(roots), room, threads), threads)
+        size = _block_size(len(roots), room, threads)
+        return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
 
 
 class OwnPass(Pass):

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -40,6 +41,7 @@ class LocalEngine:
         threads = max(1, (os.cpu_count() or 1) // self.workers)
         prepare = (_pickled(function, self.workers), threads)
         pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _prepare_worker, prepare)
+        is_over = False
         try:
             for item in items:
                 waiting.append(pool.submit(_work, item))
@@ -47,7 +49,11 @@ class LocalEngine:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
+            is_over = True
         finally:
+            if not is_over:  # nobody waits for what is under way
+                for worker in [*(pool._processes or {}).values()]:
+                    worker.terminate()
             pool.shutdown(cancel_futures=True)
 
 
@@ -64,6 +70,7 @@ def _pickled(function: Callable[..., Any], workers: int) -> bytes:
 def _prepare_worker(pickled: bytes, threads: int) -> None:
     """Keep the function; libraries that it loads share the cores with those of the other workers."""
     global _function
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(name, str(threads))
     _function = pickle.loads(pickled)

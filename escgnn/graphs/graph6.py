@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_NODES = 2**31 - 1  # of one graph view
+SPARSE_NODES = 10_000_000  # that sparse6 may claim whatever its length: some bytes must not ask for gigabytes of memory
 
 
 def decode(text: str | bytes) -> tuple[int, NDArray[np.int64]]:
@@ -31,9 +32,15 @@ def decode(text: str | bytes) -> tuple[int, NDArray[np.int64]]:
     if values.min() < 0 or values.max() > 63:
         raise ValueError("graph6: the line holds characters outside ? to ~")
     num_nodes, used = _size(values)
+    line_size = values.size
     if num_nodes > MOST_NODES:
         raise ValueError(f"graph6: {num_nodes} nodes; at most {MOST_NODES} fit")
     bits = np.unpackbits(values[used:].astype(np.uint8)[:, None], axis=1)[:, 2:].ravel()
+    if sparse and num_nodes > SPARSE_NODES + 8 * line_size:
+        raise ValueError(
+            f"graph6: {num_nodes} nodes, almost all of them without an edge, in {line_size} characters; at most "
+            f"{SPARSE_NODES} and 8 for each character are read"
+        )
     return num_nodes, (_sparse_edges if sparse else _dense_edges)(num_nodes, bits)
 
 

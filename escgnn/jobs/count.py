@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from escgnn import __version__
-from escgnn.counting import TARGETS, count, count_all
+from escgnn.counting import TARGETS, count, count_all, expected_steps
 from escgnn.engines import Engine
 from escgnn.graphs import Graph
 from escgnn.jobs.job import Part, Tally
+from escgnn.jobs.long import check_seconds, in_time
 from escgnn.jobs.stream import Progress, Summary, run
 from escgnn.jobs.tables import graph_schema, named_nodes, with_graphs
 from escgnn.readers import Chunk, GraphFile
@@ -30,6 +31,7 @@ class Count:
         per: ``"graph"``, ``"node"`` or ``"edge"``.
         induced: Whether copies are induced.
         orbit: Position in the pattern, as in `escgnn.counting.count`.
+        max_seconds: Graphs that take longer are left out.
 
     Raises:
         ValueError: They make no sense.
@@ -39,8 +41,10 @@ class Count:
     per: str = "graph"
     induced: bool = False
     orbit: Any = None
+    max_seconds: float | None = None
 
     def __post_init__(self) -> None:
+        check_seconds(self.max_seconds)
         if self.pattern is None:
             object.__setattr__(self, "per", "node")
         else:
@@ -67,6 +71,12 @@ class Count:
 
     def __call__(self, chunk: Chunk) -> Iterator[Part]:
         """The counts of all graphs, nodes or edges; of an edge once."""
+        steps = expected_steps(
+            chunk.graphs, self.pattern, per=cast(Any, self.per), induced=self.induced, orbit=self.orbit
+        )
+        return in_time(chunk, steps, self.max_seconds, self._part)
+
+    def _part(self, chunk: Chunk) -> Iterator[Part]:
         graphs = chunk.graphs
         counts = count_all(graphs) if self.pattern is None else self._count(graphs)[:, None]
         if self.per == "graph":
@@ -98,6 +108,7 @@ def count_file(
     orbit: Any = None,
     smiles: str | None = None,
     strict: bool = False,
+    max_seconds_per_graph: float | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Summary:
@@ -115,8 +126,9 @@ def count_file(
         orbit: Position in the pattern, as in `escgnn.counting.count`.
         smiles: Column with the SMILES, if it is not called smiles.
         strict: Stop at the first bad row.
+        max_seconds_per_graph: Graphs that take longer are left out, as bad rows.
         engine: Who works, out of `escgnn.engines`; this process if it is None.
-        progress: Called now and then with the bytes read and their total.
+        progress: Called now and then with the bytes read, their total and, while a graph takes long, how far it is.
     """
-    job = Count(pattern, per, induced, orbit)
+    job = Count(pattern, per, induced, orbit, max_seconds_per_graph)
     return run(job, source, output, smiles=smiles, strict=strict, engine=engine, progress=progress)

@@ -9,24 +9,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from escgnn import __version__
-from escgnn.encoding import RootedEncoding
+from escgnn.encoding import RootedEncoding, Rows
 from escgnn.engines import Engine
 from escgnn.jobs.job import Part, Tally
+from escgnn.jobs.long import check_seconds, in_time
 from escgnn.jobs.stream import Progress, Summary, run
 from escgnn.jobs.tables import graph_schema, named_nodes, with_graphs
+from escgnn.kernels.threads import watched
 from escgnn.readers import Chunk, GraphFile
 
+Blocks = Iterator[tuple[NDArray[np.int64], Rows]]
 LIST = pa.list_(pa.int32())
+BLOCK = 1 << 16  # edges that are encoded at once
+BLOCK_STEPS = 1e9  # steps after which a block ends, however few its edges
 
 
 @dataclass(frozen=True)
 class Encode:
-    """The encoding of every edge, a row for each of its directions, as lists of bins and counts."""
+    """The encoding of every edge, a row for each of its directions, as lists of bins and counts.
+
+    Attributes:
+        encoding: The encoding.
+        max_seconds: Graphs that take longer are left out.
+    """
 
     encoding: RootedEncoding
+    max_seconds: float | None = None
     totals: ClassVar[Sequence[str]] = ()
+
+    def __post_init__(self) -> None:
+        check_seconds(self.max_seconds)
 
     @property
     def metadata(self) -> Mapping[str, str]:
@@ -44,8 +59,24 @@ class Encode:
 
     def __call__(self, chunk: Chunk) -> Iterator[Part]:
         """The rows of all edges, then of all nodes if the encoding has them."""
+        return in_time(chunk, self.encoding.expected_steps(chunk.graphs), self.max_seconds, self._encode)
+
+    def _told(self, blocks: Blocks, span: float) -> Blocks:
+        """The same blocks, each made while it is known what share of all comes before it."""
+        begin = 0.0
+        while True:
+            with watched(begin=min(begin, 1.0), span=span):
+                block = next(blocks, None)
+            if block is None:
+                return
+            yield block
+            begin += span
+
+    def _encode(self, chunk: Chunk) -> Iterator[Part]:
         schema = self.schema(chunk)
-        for roots, rows in self.encoding.blocks(chunk.graphs):
+        steps = self.encoding.expected_steps(chunk.graphs).sum()
+        size = int(min(BLOCK, max(1, BLOCK_STEPS * (chunk.graphs.num_edges + 1) / (steps + 1))))
+        for roots, rows in self._told(self.encoding.blocks(chunk.graphs, size), size / max(1, chunk.graphs.num_edges)):
             ends = pa.array(np.concatenate([[0], rows.length.cumsum()]).astype(np.int32))
             lists = [pa.ListArray.from_arrays(ends, pa.array(values)) for values in (rows.bin, rows.count)]
             owner = chunk.graphs.owner(roots[:, 0])
@@ -61,6 +92,7 @@ def encode_file(
     *,
     smiles: str | None = None,
     strict: bool = False,
+    max_seconds_per_graph: float | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Summary:
@@ -76,10 +108,11 @@ def encode_file(
         encoding: The encoding.
         smiles: Column with the SMILES, if it is not called smiles.
         strict: Stop at the first bad row.
+        max_seconds_per_graph: Graphs that take longer are left out, as bad rows.
         engine: Who works, out of `escgnn.engines`; this process if it is None.
-        progress: Called now and then with the bytes read and their total.
+        progress: Called now and then with the bytes read, their total and, while a graph takes long, how far it is.
     """
     if Path(output).suffix.lower() != ".parquet":
         raise ValueError(f"{output}: encodings are lists of bins and counts; write them to a .parquet file")
-    job = Encode(encoding)
+    job = Encode(encoding, max_seconds_per_graph)
     return run(job, source, output, smiles=smiles, strict=strict, engine=engine, progress=progress)

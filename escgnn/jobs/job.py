@@ -37,10 +37,11 @@ class Tally:
 
 
 class Part(NamedTuple):
-    """Some rows of a job's table, if any, and what they stand for."""
+    """Some rows of a job's table, if any, what they stand for, and graphs that are left out."""
 
     batch: Any  # pyarrow.RecordBatch, or None
     tally: Tally
+    rejected: tuple[Rejected, ...] = ()  # graphs that could be read, but not worked on
 
 
 class Job(Protocol[C]):

@@ -12,9 +12,10 @@ from typing import Any
 from escgnn.disk import Rejected, RejectLog, TableWriter, check_output
 from escgnn.engines import Engine, LocalEngine
 from escgnn.jobs.job import Job, Tally
+from escgnn.kernels.threads import watched
 from escgnn.readers import GraphFile
 
-Progress = Callable[[int, int], None]  # bytes read so far, bytes in all
+Progress = Callable[[int, int, str], None]  # bytes read so far, bytes in all, and how far a graph is that takes long
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def run(
         smiles: Column with the SMILES, if it is not called smiles.
         strict: Stop at the first bad row.
         engine: Who works; this process if it is None. The table is the same for every engine.
-        progress: Called now and then with the bytes read and their total.
+        progress: Called now and then with the bytes read, their total and, while a graph takes long, how far it is.
 
     Raises:
         ValueError: The file is damaged or does not suit the job, or the output would replace it.
@@ -86,14 +87,18 @@ def run(
         parts = stack.enter_context(closing(_generated((engine or LocalEngine()).map(job, work))))
         done = Tally()
         totals = dict.fromkeys(job.totals, 0)
-        for batch, tally in parts:
+        if progress is not None:
+            stack.enter_context(watched(tell=_teller(progress, file)))
+        for batch, tally, rejected in parts:
             done += tally
+            for row in rejected:
+                file.reject(row)
             if batch is not None:
                 table.write(batch)
                 for name in totals:
                     totals[name] += sum(batch[name].to_pylist())  # Python's integers do not overflow
             if progress is not None:
-                progress(file.bytes_read, file.total_bytes)
+                progress(file.bytes_read, file.total_bytes, "")
         rejects = None if log.is_empty else log.path
     return Summary(
         graphs=done.graphs,
@@ -106,6 +111,15 @@ def run(
         totals=totals,
         problems=done.problems,
     )
+
+
+def _teller(progress: Progress, file: GraphFile) -> Callable[[str, float], None]:
+    """What is called while a graph takes long."""
+
+    def tell(about: str, share: float) -> None:
+        progress(file.bytes_read, file.total_bytes, f"{about}: {share:.0%}" if about else "")
+
+    return tell
 
 
 def _generated(items: Iterator[Any]) -> Generator[Any, None, None]:

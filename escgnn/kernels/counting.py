@@ -26,6 +26,7 @@ class Adjacency(NamedTuple):
     indices: NDArray[np.int32]  # (arcs,)
     edge: NDArray[np.int64]  # (arcs,), the undirected edge of each arc
     rank: NDArray[np.int64]  # (nodes,), all different, higher for higher degree
+    halt: NDArray[np.uint8]  # (1,), not 0 once nobody waits for the counts any more; searches look at it now and then
 
 
 @kernel
@@ -51,7 +52,7 @@ def cycles(graphs: Adjacency, roots: tuple[int, int], lengths: tuple[int, int], 
     Returns:
         False if numbers grew so large that an entry may have wrapped.
     """
-    indptr, indices, edge, rank = graphs
+    indptr, indices, edge, rank, halt = graphs
     shortest, longest = lengths
     two = np.zeros(rank.size, np.int64)  # 2-paths from the root, by end
     near = np.zeros(rank.size, np.int64)  # see the masks above; bits of nodes that are not next to the root stay 0
@@ -77,6 +78,8 @@ def cycles(graphs: Adjacency, roots: tuple[int, int], lengths: tuple[int, int], 
         while depth >= 0:
             node, arc = path[depth], following[depth]
             if arc == indptr[node + 1]:  # all tried: take the node back, and its bit from its neighbours
+                if halt[0]:
+                    return True
                 near[node] &= ~HERE
                 if beside[depth] >> depth & 1:
                     for arc in range(indptr[node], indptr[node + 1]):
@@ -128,7 +131,7 @@ def cliques(graphs: Adjacency, roots: tuple[int, int], size: int, per_edge: bool
     With the path r, ``joined`` is 1 at a, b and c. The path r - a has size - 1 nodes, and the lower ones joined to all of
     it, b and c, complete two triangles: b and c get one each, r and a two.
     """
-    indptr, indices, edge, rank = graphs
+    indptr, indices, edge, rank, halt = graphs
     joined = np.zeros(rank.size, np.int64)  # to how many nodes of the path, counted from its start
     via = np.zeros((size, rank.size if per_edge else 0), np.int64)  # by which edge
     path, following = np.zeros((2, size), np.int64)
@@ -164,6 +167,8 @@ def cliques(graphs: Adjacency, roots: tuple[int, int], size: int, per_edge: bool
             while following[depth] < high and joined[indices[following[depth]]] != depth + 1:
                 following[depth] += 1
             if following[depth] == high:  # all tried: candidates are joined to one node less
+                if halt[0]:
+                    return True
                 for arc in range(low, high):
                     if joined[indices[arc]] == depth + 1:
                         joined[indices[arc]] = depth
@@ -195,9 +200,11 @@ def corners(graphs: Adjacency, roots: tuple[int, int], triangles: Counts, square
         squares: 4-cycles through each edge.
         out: Per node: chordal cycles at a degree-2 corner, triangle-rectangles at the apex.
     """
-    indptr, indices, edge, rank = graphs
+    indptr, indices, edge, rank, halt = graphs
     side = np.full(rank.size, -1, np.int64)  # the edge to the root
     for root in range(roots[0], rank.size, roots[1]):
+        if halt[0]:
+            return True
         for arc in range(indptr[root], indptr[root + 1]):
             side[indices[arc]] = edge[arc]
         for arc in range(indptr[root], indptr[root + 1]):

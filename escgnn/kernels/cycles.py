@@ -30,13 +30,20 @@ def make_cycle_search(csr: Csr, lengths: int) -> CycleSearch:
 
 @kernel
 def add_cycles(
-    csr: Csr, s: int, t: int, distance: NDArray[np.int8], queue: NDArray[np.int32], counts: NDArray[np.int64]
+    csr: Csr,
+    s: int,
+    t: int,
+    distance: NDArray[np.int8],
+    queue: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    halt: NDArray[np.uint8],
 ) -> None:
     """Add the k-cycles that the edge st closes to ``counts[k - 3]``, up to as many lengths as there is room for.
 
     They are the simple paths of k - 1 edges from s to t, be these adjacent or not. With s = t they are the k-cycles
     through s, each met in both directions. Distances to t are found up to ``distance`` - 1, which reads the same
-    everywhere, before and after; farther nodes keep that number, and it is never too large.
+    everywhere, before and after; farther nodes keep that number, and it is never too large. A search ends early, and its
+    counts and distances mean nothing, once ``halt[0]`` is not 0.
 
     Example: the square s - t - a - b - s, cycles of up to 4 nodes. Distances to t, around s, are a: 1, b: 2. From s the
     search skips t (that is the edge itself) and goes to b, from where 2 edges are left and 2 are needed; then to a, which
@@ -68,6 +75,8 @@ def add_cycles(
         while depth >= 0:
             node = path[depth]
             if arc[depth] == csr.indptr[node + 1]:  # all tried: take it back
+                if halt[0]:
+                    return
                 if depth > 0:
                     distance[node] = before[depth]
                 depth -= 1
@@ -91,14 +100,20 @@ def add_cycles(
 
 @kernel
 def count_cycles(
-    csr: Csr, u: int, v: int, bins: NDArray[np.int32], search: CycleSearch, histogram: NDArray[np.uint32]
+    csr: Csr,
+    u: int,
+    v: int,
+    bins: NDArray[np.int32],
+    search: CycleSearch,
+    halt: NDArray[np.uint8],
+    histogram: NDArray[np.uint32],
 ) -> None:
     """Cycles through the edge uv, or through the node u = v. Distances are found from the end with fewer neighbours."""
     search.counts[:] = 0
     if csr.indptr[u + 1] - csr.indptr[u] < csr.indptr[v + 1] - csr.indptr[v]:
-        add_cycles(csr, v, u, search.distance, search.queue, search.counts)
+        add_cycles(csr, v, u, search.distance, search.queue, search.counts, halt)
     else:
-        add_cycles(csr, u, v, search.distance, search.queue, search.counts)
+        add_cycles(csr, u, v, search.distance, search.queue, search.counts, halt)
     directions = 1 + (u == v)
     for i in range(search.counts.size):
         histogram[bins[i]] = min(search.counts[i] // directions, LARGEST_COUNT)

@@ -51,6 +51,7 @@ class Output(NamedTuple):
     lengths: NDArray[np.int32]  # (2 * roots,)
     bins: NDArray[np.int32]
     counts: NDArray[np.int32]
+    halt: NDArray[np.uint8]  # (1,) not 0 once nobody waits for the rows any more
 
 
 @kernel
@@ -101,8 +102,11 @@ def encode(
         place = np.empty(num_nodes, np.int32)
     if motifs is not None:
         mark, around = np.zeros(num_nodes, np.int32), make_around(num_nodes if motifs.path.size else 0, motifs)
+    halt = output.halt
     end = 0
     for i in range(roots.shape[0]):
+        if halt[0]:
+            break
         if anywhere is None:
             count, radius = label_adjacent(csr, roots[i, 0], roots[i, 1], layout.hops, layout.max_nodes, walk)
         else:
@@ -112,9 +116,9 @@ def encode(
         top = tally(csr, walk, count, ball, tables, histogram)
         if motifs is not None:
             if motifs.wedge.size or motifs.triangle.size:
-                tally_triples(csr, walk, count, ball, motifs, mark, histogram)
+                tally_triples(csr, walk, count, ball, motifs, mark, halt, histogram)
             if motifs.path.size:
-                tally_paths(csr, walk, count, ball, motifs, mark, around, histogram)
+                tally_paths(csr, walk, count, ball, motifs, mark, around, halt, histogram)
         for b in range(num_bins):
             histogram[b] >>= layout.shift[b]
         if motifs is not None:
@@ -135,7 +139,7 @@ def encode(
             if others.colour.bins.size:
                 tally_colours(walk, count, others.colour, sub, histogram)
             if others.cycle.size:
-                count_cycles(csr, roots[i, 0], roots[i, 1], others.cycle, search, histogram)
+                count_cycles(csr, roots[i, 0], roots[i, 1], others.cycle, search, halt, histogram)
         for j in range(count):
             code[nodes[j]] = 0
         # Degrees above the top one are all zero, and the bins of degrees are consecutive.

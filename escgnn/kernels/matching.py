@@ -32,7 +32,7 @@ def match(graphs: Adjacency, roots: tuple[int, int], plan: Plan, per_edge: bool,
     Returns:
         False if an entry wrapped.
     """
-    indptr, indices, edge, rank = graphs
+    indptr, indices, edge, rank, halt = graphs
     size = plan.joined.size
     near = np.zeros(rank.size, np.int64)  # bit i: joined to path[i], if that is marked; HERE: on the path
     # by depth: the node placed; its next arc and the end of the list; numbers up to here are too small
@@ -63,6 +63,8 @@ def match(graphs: Adjacency, roots: tuple[int, int], plan: Plan, per_edge: bool,
             while depth > 0 and not placed:
                 arc = following[depth]
                 if arc == stop[depth]:  # all tried: take the last node back, and its bit from its neighbours
+                    if halt[0]:
+                        return True
                     depth -= 1
                     near[path[depth]] &= ~HERE
                     if plan.mark >> depth & 1:

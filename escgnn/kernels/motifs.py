@@ -42,12 +42,15 @@ def tally_triples(
     ball: NDArray[np.uint8],
     motifs: Motifs,
     mark: NDArray[np.int32],
+    halt: NDArray[np.uint8],
     histogram: NDArray[np.int64],
 ) -> None:
     """Count wedges x-y-z, open or closed, and triangles; ``mark`` is zero before and after."""
     code, nodes = walk
     L = motifs.size
     for i in range(count):
+        if halt[0]:
+            return
         x = nodes[i]
         mark_kept(csr, code, x, ball, mark)
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
@@ -120,6 +123,7 @@ def tally_paths(
     motifs: Motifs,
     mark: NDArray[np.int32],
     around: Around,
+    halt: NDArray[np.uint8],
     histogram: NDArray[np.int64],
 ) -> None:
     """Count 3-paths w-x-y-z, each once, by its middle edge, x having the larger degree.
@@ -132,6 +136,8 @@ def tally_paths(
     L = motifs.size
     look_around(csr, walk, count, ball, motifs, around)
     for i in range(count):
+        if halt[0]:
+            return
         x = nodes[i]
         label_x, degree = motifs.label[code[x]], csr.indptr[x + 1] - csr.indptr[x]
         mark_kept(csr, code, x, ball, mark)

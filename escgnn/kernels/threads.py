@@ -2,20 +2,87 @@
 
 numba's own parallel layers are none of these. Our kernels release the interpreter lock, so plain threads do, and the
 result does not depend on how many there are: each block is computed alone and blocks are joined in order.
+
+Work that may take long is left to the pool: the thread that asked for it only waits, so that it hears of Ctrl-C at once, and
+sets the flag ``halt``, which kernels look at, when it is told to stop or when the time of `watched` is over.
 """
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from threading import Lock, local
 from typing import TypeVar
 
 import numba
+import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
+Halt = NDArray[np.uint8]  # (1,), 0 as long as somebody waits for the work
+
+TICK = 0.1  # seconds between two looks at the clock
+LONG = 3e7  # steps of work, some tenth of a second, from which on it is watched
 
 _lock = Lock()
 _pool: ThreadPoolExecutor | None = None
+_thread = local()
+
+
+class TooLongError(Exception):
+    """Work was stopped because its time was over."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who looks after long work.
+
+    Attributes:
+        until: When to stop it, by `time.monotonic`; never if it is None.
+        tell: Called about every `TICK` with what is worked on and the share of it that is done.
+        about: What is worked on.
+        begin: Share of it that was done before the next call of `over_blocks`.
+        span: Share of it that such a call does.
+    """
+
+    until: float | None = None
+    tell: Callable[[str, float], None] | None = None
+    about: str = ""
+    begin: float = 0.0
+    span: float = 1.0
+
+
+_watch: ContextVar[Watch] = ContextVar("watch", default=Watch())  # noqa: B039 - it is frozen
+
+
+@contextmanager
+def watched(
+    *,
+    until: float | None = None,
+    tell: Callable[[str, float], None] | None = None,
+    about: str | None = None,
+    begin: float | None = None,
+    span: float | None = None,
+) -> Iterator[None]:
+    """Long work in this block, and in this thread, ends at a time, and tells how far it is; what is None stays as it was.
+
+    Raises:
+        TooLongError: Its time was over.
+    """
+    given = {"until": until, "tell": tell, "about": about, "begin": begin, "span": span}
+    token = _watch.set(replace(_watch.get(), **{name: value for name, value in given.items() if value is not None}))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def new_halt() -> Halt:
+    """A flag that is not set."""
+    return np.zeros(1, np.uint8)
 
 
 def _forget_pool() -> None:
@@ -33,21 +100,34 @@ def count() -> int:
     return int(numba.config.NUMBA_NUM_THREADS)
 
 
-def over_blocks(task: Callable[[int, int], T], total: int, block: int, threads: int | None = None) -> list[T]:
+def over_blocks(
+    task: Callable[[int, int], T], total: int, block: int, threads: int | None = None, *, halt: Halt | None = None
+) -> list[T]:
     """Results of ``task(start, stop)`` over consecutive blocks of ``range(total)``, in order.
 
-    The calling thread works, too, so that small jobs do not wait for another to wake up.
+    The calling thread works, too, so that small jobs do not wait for another to wake up; with ``halt`` it waits.
+
+    Args:
+        task: What to do; it may be called from several threads at once.
+        total: Number of items.
+        block: Number of items of a block.
+        threads: 1 to stay in one thread; by default `count`.
+        halt: For work that may take long: the flag at which the task's kernels look.
+
+    Raises:
+        TooLongError: The time of `watched` was over; only with ``halt``.
     """
     blocks = [(start, min(start + block, total)) for start in range(0, total, block)]
     threads = min(threads or count(), len(blocks))
-    if threads <= 1:
+    is_watched = halt is not None and not getattr(_thread, "is_helper", False)  # who waits must not be waited for
+    if threads <= 1 and not is_watched:
         return [task(*bounds) for bounds in blocks]
     results: dict[int, T] = {}
     errors: dict[int, BaseException] = {}
     todo, taking = iter(range(len(blocks))), Lock()
 
     def work() -> None:
-        while not errors:
+        while not errors and not (halt is not None and halt[0]):
             with taking:
                 i = next(todo, None)
             if i is None:
@@ -57,14 +137,40 @@ def over_blocks(task: Callable[[int, int], T], total: int, block: int, threads: 
             except BaseException as error:
                 errors[i] = error
 
-    helpers = [_shared_pool().submit(work) for _ in range(threads - 1)]
-    work()
+    def help_out() -> None:
+        _thread.is_helper = True
+        work()
+
+    if is_watched:
+        assert halt is not None
+        helpers = [_shared_pool().submit(help_out) for _ in range(threads)]
+        _wait(helpers, halt, lambda: len(results) / len(blocks))
+    else:
+        helpers = [_shared_pool().submit(help_out) for _ in range(threads - 1)]
+        work()
     for helper in helpers:
         if not helper.cancel():  # it began
             helper.result()
     if errors:
         raise errors[min(errors)]  # blocks are taken in order, so this is the first that fails, for any timing
     return [results[i] for i in range(len(blocks))]
+
+
+def _wait(helpers: list[Future[None]], halt: Halt, share: Callable[[], float]) -> None:
+    """Wait for all helpers; whatever ends the waiting ends their work, too."""
+    watch = _watch.get()
+    try:
+        while wait(helpers, timeout=TICK).not_done:
+            if watch.until is not None and time.monotonic() > watch.until:
+                raise TooLongError
+            if watch.tell is not None:
+                watch.tell(watch.about, min(watch.begin + watch.span * share(), 1.0))
+    except BaseException:
+        halt[0] = 1
+        for helper in helpers:
+            helper.cancel()
+        wait(helpers)
+        raise
 
 
 def _shared_pool() -> ThreadPoolExecutor:

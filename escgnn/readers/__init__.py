@@ -14,7 +14,7 @@ from escgnn.readers.chunks import Chunk, count_within
 from escgnn.readers.graph_file import GraphFile
 from escgnn.readers.parsed import Parse, Parsed, parse_graph6
 from escgnn.readers.rows import Rows, read_rows
-from escgnn.readers.smiles import bonds, chemistry, parse, parse_smiles
+from escgnn.readers.smiles import bonds, chemistry, parse, parse_smiles, told_by_rdkit
 from escgnn.readers.sources import DELIMITERS, extension, find_column, open_source
 
 __all__ = [
@@ -34,4 +34,5 @@ __all__ = [
     "parse_graph6",
     "parse_smiles",
     "read_rows",
+    "told_by_rdkit",
 ]

@@ -19,34 +19,45 @@ class Chunk:
     Attributes:
         graphs: The graphs; ``graphs.ptr`` says where the nodes of each begin.
         ids: What the file calls each graph, ``(graphs,)``.
+        lines: Line or row of the file where each begins, from 1, ``(graphs,)``.
         node_ids: What the file calls each node, ``(nodes,)``.
     """
 
     graphs: Graph
     ids: Any  # pyarrow.Array
+    lines: NDArray[np.int64]
     node_ids: NDArray[np.int64]
+
+    def part(self, start: int, stop: int) -> "Chunk":
+        """Some of the graphs."""
+        low, high = self.graphs.ptr[[start, stop]].tolist()
+        first, last = np.searchsorted(self.graphs.edges[:, 0], [low, high])  # no edge joins two graphs
+        edges = self.graphs.edges[first:last] - low
+        sizes = np.diff(self.graphs.ptr[start : stop + 1])
+        return side_by_side(self.ids[start:stop], self.lines[start:stop], self.node_ids[low:high], sizes, edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """Graphs that follow each other, on their way into a chunk: record numbers, sizes, and edges of each from 0."""
+    """Graphs that follow each other, on their way into a chunk: record numbers, lines, sizes, and edges of each from 0."""
 
     records: NDArray[np.int64]
+    lines: NDArray[np.int64]
     num_nodes: NDArray[np.int64]
     num_edges: NDArray[np.int64]
     edges: NDArray[np.int64]
 
 
-def pack(blocks: Iterable[tuple[NDArray[np.int64], Parsed]], chunk_size: int) -> Iterator[Chunk]:
+def pack(blocks: Iterable[tuple[NDArray[np.int64], NDArray[np.int64], Parsed]], chunk_size: int) -> Iterator[Chunk]:
     """Chunks, each ending with the graph that brings it to ``chunk_size`` nodes and edges.
 
     Args:
-        blocks: Graphs, and the record number of each.
+        blocks: The record number and the line of each graph, and the graphs.
         chunk_size: Where chunks end.
     """
     held: list[_Piece] = []
     room = chunk_size  # until the chunk in hand is full
-    for records, graphs in blocks:
+    for records, lines, graphs in blocks:
         size = np.cumsum(graphs.num_nodes + graphs.num_edges)  # of all graphs up to and with each
         edge = np.append(0, np.cumsum(graphs.num_edges))
         start = 0
@@ -57,6 +68,7 @@ def pack(blocks: Iterable[tuple[NDArray[np.int64], Parsed]], chunk_size: int) ->
             held.append(
                 _Piece(
                     records[start:stop],
+                    lines[start:stop],
                     graphs.num_nodes[start:stop],
                     graphs.num_edges[start:stop],
                     graphs.edges[edge[start] : edge[stop]],
@@ -72,10 +84,16 @@ def pack(blocks: Iterable[tuple[NDArray[np.int64], Parsed]], chunk_size: int) ->
         yield _joined(held)
 
 
-def side_by_side(ids: Any, node_ids: NDArray[np.int64], sizes: NDArray[np.int64], edges: NDArray[np.int64]) -> Chunk:
+def side_by_side(
+    ids: Any,
+    lines: NDArray[np.int64],
+    node_ids: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    edges: NDArray[np.int64],
+) -> Chunk:
     """The chunk of graphs with these numbers of nodes, whose edges already count through all of them."""
     ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    return Chunk(replace(from_edges(edges, len(node_ids)), ptr=ptr), ids, node_ids)
+    return Chunk(replace(from_edges(edges, len(node_ids)), ptr=ptr), ids, lines, node_ids)
 
 
 def count_within(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -93,4 +111,5 @@ def _joined(pieces: list[_Piece]) -> Chunk:
     edges = np.concatenate([piece.edges for piece in pieces])
     shift = np.repeat(np.cumsum(sizes) - sizes, num_edges)
     ids = pa.array(np.concatenate([piece.records for piece in pieces]), pa.int64())
-    return side_by_side(ids, count_within(sizes), sizes, edges + shift[:, None])
+    lines = np.concatenate([piece.lines for piece in pieces])
+    return side_by_side(ids, lines, count_within(sizes), sizes, edges + shift[:, None])

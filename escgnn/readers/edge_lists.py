@@ -13,7 +13,7 @@ from pyarrow import csv
 
 from escgnn.disk import Rejected, rejected
 from escgnn.readers.chunks import Chunk, side_by_side
-from escgnn.readers.sources import ParquetSource, Row, TextSource, csv_rows
+from escgnn.readers.sources import NOT_UTF8, ParquetSource, Row, TextSource, csv_rows, is_utf8
 
 COLUMNS = ("graph", "source", "target")
 INTEGER = re.compile("-?[0-9]+")
@@ -51,7 +51,7 @@ def edge_chunks(
                         bad.append(rejected(line, f"{graph},{u},{v}", reason))
                     continue
                 if ids and size >= chunk_size:
-                    yield _chunk(pa.array(ids, rows.graph.type), held)
+                    yield _chunk(pa.array(ids, rows.graph.type), [began[name] for name in ids], held)
                     ids = []
                     held = []
                     size = 0
@@ -62,7 +62,7 @@ def edge_chunks(
         for row in sorted(bad, key=lambda row: row.line):
             reject(row)
     if ids:
-        yield _chunk(pa.array(ids, rows.graph.type), held)
+        yield _chunk(pa.array(ids, rows.graph.type), [began[name] for name in ids], held)
 
 
 def text_rows(source: TextSource, columns: list[str]) -> Iterator[EdgeRows]:
@@ -148,7 +148,10 @@ class _TextTable:
             try:
                 if row.trouble:
                     raise ValueError(row.trouble)
-                edges.append(_edge(*(row.cells[place] for place in self.places), numbered=numbered))
+                cells = [row.cells[place] for place in self.places]
+                if not all(map(is_utf8, cells)):
+                    raise ValueError(NOT_UTF8)
+                edges.append(_edge(*cells, numbered=numbered))
                 lines.append(row.line)
             except ValueError as error:
                 bad.append(rejected(row.line, row.text, str(error)))
@@ -158,7 +161,7 @@ class _TextTable:
 
     def _first_kind(self, block: bytes) -> Any:
         for row in self._split(0, block):
-            if not row.trouble and (first := row.cells[self.places[0]]):
+            if not row.trouble and is_utf8(first := row.cells[self.places[0]]) and first:
                 return pa.int64() if _is_int64(first) else pa.string()
         return None
 
@@ -219,7 +222,7 @@ def _runs(graph: Any) -> Iterator[tuple[Any, slice]]:
         yield from zip(graph.take(pa.array(bounds[:-1])).to_pylist(), map(slice, bounds, bounds[1:]), strict=True)
 
 
-def _chunk(ids: Any, held: list[tuple[int, NDArray[np.int64]]]) -> Chunk:
+def _chunk(ids: Any, lines: list[int], held: list[tuple[int, NDArray[np.int64]]]) -> Chunk:
     """The graphs of these rows, the nodes of each numbered in ascending order."""
     places, pieces = zip(*held, strict=True)
     home = np.repeat(places, [piece.size for piece in pieces])
@@ -230,4 +233,5 @@ def _chunk(ids: Any, held: list[tuple[int, NDArray[np.int64]]]) -> Chunk:
     first = np.append(True, (home[1:] != home[:-1]) | (node[1:] != node[:-1]))
     number = np.empty_like(order)
     number[order] = np.cumsum(first) - 1
-    return side_by_side(ids, node[first], np.bincount(home[first], minlength=len(ids)), number.reshape(-1, 2))
+    sizes = np.bincount(home[first], minlength=len(ids))
+    return side_by_side(ids, np.array(lines, np.int64), node[first], sizes, number.reshape(-1, 2))

@@ -1,5 +1,6 @@
 """Graph files read in a stream: graph6, SMILES and edge lists."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -15,6 +16,15 @@ from escgnn.readers.rows import LETTERS, Rows, read_rows
 from escgnn.readers.smiles import chemistry, parse_smiles
 from escgnn.readers.sources import ParquetSource, TextSource, extension, find_column, open_source
 
+USUAL = (
+    "canonical_smiles",
+    "isomeric_smiles",
+    "smiles_string",
+    "smi",
+    "mol",
+    "molecule",
+    "structure",
+)  # columns of SMILES
 FORMATS = {
     **dict.fromkeys((".g6", ".s6", ".graph6", ".sparse6"), "graph6"),
     **dict.fromkeys((".smi", ".smiles", ".txt"), "smiles"),
@@ -44,7 +54,8 @@ class GraphFile:
 
     Args:
         path: The file; its extension says what it holds, its columns what kind of table it is.
-        smiles: Column with the SMILES of a table, if it is not called smiles in upper or lower case.
+        smiles: Column with the SMILES of a table, if it is not called smiles in upper or lower case. By default also a usual
+            name such as canonical_smiles, or the only one that holds the word; a warning says which.
         strict: Whether the first bad row raises instead.
         on_reject: Called with every bad row.
         chunk_size: Number of nodes and edges at which a chunk ends; graphs stay whole.
@@ -128,18 +139,19 @@ class GraphFile:
             rows = text_rows(self.source, self._columns)
         else:
             rows = parquet_rows(self.source, self._columns)
-        return edge_chunks(rows, self.source.unit, self.chunk_size, self._reject)
+        return edge_chunks(rows, self.source.unit, self.chunk_size, self.reject)
 
-    def _parsed_blocks(self) -> Iterator[tuple[NDArray[np.int64], Parsed]]:
-        """Graphs, and the record number of each."""
+    def _parsed_blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Parsed]]:
+        """The record number and the line of each graph, and the graphs."""
         for rows in self.rows():
             graphs = self._parse(rows.texts)
             reasons = {**graphs.reasons, **rows.trouble}
             for number in sorted(reasons):
-                self._reject(rejected(rows.lines[number], rows.records[number], reasons[number]))
-            yield rows.first + graphs.good, graphs
+                self.reject(rejected(rows.lines[number], rows.records[number], reasons[number]))
+            yield rows.first + graphs.good, np.array(rows.lines, np.int64)[graphs.good], graphs
 
-    def _reject(self, row: Rejected) -> None:
+    def reject(self, row: Rejected) -> None:
+        """Leave out a row, or a graph that nothing can be done with."""
         if self.strict:
             raise ValueError(f"{self.path}: {self.source.unit} {row.line}: {row.reason}") from None
         self.rejected += 1
@@ -159,12 +171,26 @@ def _checked_extension(path: Path) -> str:
     return kind
 
 
+def _smiles_column(source: TextSource | ParquetSource) -> str:
+    """The name of the column with the SMILES: "smiles", else a usual name, else the only one that speaks of SMILES."""
+    lower = [name.lower() for name in source.columns]
+    if "smiles" in lower:
+        return "smiles"
+    about = [name for name in source.columns if "smiles" in name.lower()]
+    usual = [name for known in USUAL for name in source.columns if name.lower().replace(" ", "_") == known]
+    found = usual[:1] or (about if len(about) == 1 else [])
+    if not found:
+        return "smiles"  # which is not there, and finding it says so
+    warnings.warn(f"{source.path}: the SMILES are taken from the column {found[0]!r}", stacklevel=2)
+    return found[0]
+
+
 def _find_columns(source: TextSource | ParquetSource, smiles: str | None) -> list[str]:
     """The three columns of an edge list, else the one with the SMILES."""
     if not source.columns:
         raise ValueError(f"{source.path} holds no graphs: it has no columns")
     is_edge_list = smiles is None and {*COLUMNS} <= {name.lower() for name in source.columns}
-    wanted = COLUMNS if is_edge_list else (smiles or "smiles",)
+    wanted = COLUMNS if is_edge_list else (smiles or _smiles_column(source),)
     advice = "" if smiles else f"; name the column as smiles=..., or those of an edge list {', '.join(COLUMNS)}"
     found = [find_column(source, name, advice) for name in wanted]
     if isinstance(source, ParquetSource):

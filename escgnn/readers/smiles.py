@@ -1,6 +1,8 @@
 """SMILES: a molecule as one line of text; its graph has the atoms that RDKit keeps as nodes and the bonds as edges."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -8,6 +10,10 @@ from numpy.typing import NDArray
 
 from escgnn.readers.parsed import NO_EDGES, Parsed
 
+MOST_LETTERS = 100_000  # of a SMILES, which take RDKit about a second
+MOST_RINGS = 1000  # the same
+BRACKETS = re.compile(r"\[[^\]]*\]")
+RING_MARK = re.compile(r"%\d\d|\d")  # either end of the bond that closes a ring
 LARGE = 256  # atoms from which on a matrix of all pairs costs more than a list of bonds
 
 
@@ -22,6 +28,16 @@ def chemistry() -> tuple[Any, Any]:
     except ImportError:
         raise ImportError("reading molecules needs RDKit: pip install 'escgnn[chem]'") from None
     return Chem, rdBase
+
+
+@contextmanager
+def told_by_rdkit() -> Iterator[None]:
+    """Turns what RDKit raises about absurd molecules, such as a valence beyond all bounds, into a ValueError of one line."""
+    try:
+        yield
+    except (RuntimeError, OverflowError, MemoryError) as error:
+        words = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise ValueError(f"RDKit cannot read it: {' '.join(words[:2]) or type(error).__name__}"[:200]) from None
 
 
 def parse(text: str) -> Any:
@@ -40,9 +56,10 @@ def parse(text: str) -> Any:
     if not text.strip():
         raise ValueError("the SMILES is empty")
     smiles = text.split(maxsplit=1)[0]
+    _check_size(smiles)
     if not smiles.isascii():  # RDKit would read past such letters, and find another molecule
         raise ValueError("not a SMILES string: it has letters outside ASCII")
-    with rdBase.BlockLogs():  # the error tells, not standard error
+    with rdBase.BlockLogs(), told_by_rdkit():  # the error tells, not standard error
         molecule = Chem.MolFromSmiles(smiles)
         if molecule is None:
             unchecked = Chem.MolFromSmiles(smiles, sanitize=False)
@@ -51,6 +68,17 @@ def parse(text: str) -> Any:
     if not molecule.GetNumHeavyAtoms() and all(atom.GetAtomicNum() == 1 for atom in molecule.GetAtoms()):
         raise ValueError("the molecule has no heavy atoms")
     return molecule
+
+
+def _check_size(smiles: str) -> None:
+    """Complain about what RDKit would read for minutes or hours, and nobody could stop it: rings cost their square."""
+    if len(smiles) <= MOST_RINGS:  # each has a letter and a number
+        return
+    if len(smiles) > MOST_LETTERS:
+        raise ValueError(f"a SMILES of {len(smiles):,} letters; at most {MOST_LETTERS:,} are read")
+    rings = len(RING_MARK.findall(BRACKETS.sub("", smiles))) // 2
+    if rings > MOST_RINGS:
+        raise ValueError(f"a SMILES of {rings:,} rings; at most {MOST_RINGS:,} are read")
 
 
 def bonds(molecule: Any) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from escgnn.disk import damage_named
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+MARKS = "\t;,"  # that tables may have instead, the first that is there
 BLOCK = 1 << 20  # bytes of text
 BATCH = 1 << 16  # rows of Parquet
 LONGEST_RECORD = 100  # lines of one CSV record; more means that a quote was never closed
@@ -43,7 +44,8 @@ class TextSource:
 
     Args:
         path: The file; gzipped if its name ends in .gz.
-        delimiter: What stands between the cells of a table; nothing if every line is a record.
+        delimiter: What stands between the cells of a table, unless its header has others only; nothing if every line is a
+            record.
         content: The bytes of the file, if somebody has read them already; it is not opened then.
 
     Attributes:
@@ -67,6 +69,7 @@ class TextSource:
             raise ValueError(f"{path} ends its lines with carriage returns only; save it with line feeds")
         if delimiter:
             header = first.decode("utf-8-sig", "backslashreplace")
+            self.delimiter = delimiter = _delimiter(header, delimiter)
             self.columns = [name for row in csv_rows([(1, header)], delimiter, 0) for name in row.cells]
 
     @property
@@ -88,7 +91,7 @@ class TextSource:
             return
         for line, text in self._lines():
             if cell := text.strip().removeprefix(">>graph6<<").removeprefix(">>sparse6<<"):
-                yield Row(line, text, [cell], "" if _is_utf8(text) else NOT_UTF8)
+                yield Row(line, text, [cell], "" if is_utf8(text) else NOT_UTF8)
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """The table below its header in blocks of whole lines, each with the number of its first line."""
@@ -130,7 +133,7 @@ class ParquetSource:
         self.path = path
         self._content = content
         with damage_named(path), self._opened() as file:
-            self.schema = file.schema_arrow
+            self.schema = pa.schema([field.with_type(_plain_type(field.type)) for field in file.schema_arrow])
             self._num_rows: int = file.metadata.num_rows
         self.columns: list[str] = self.schema.names
         self._rows_read = 0
@@ -149,8 +152,7 @@ class ParquetSource:
         """Complain about a column that holds something else."""
         kind = self.schema.field(column).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if not ((integers and pa.types.is_integer(kind)) or (text and is_text)):
+        if not ((integers and pa.types.is_integer(kind)) or (text and is_text(kind))):
             expected = [name for name, wanted in (("integers", integers), ("text", text)) if wanted]
             raise ValueError(f"{self.path}: column {column} holds {kind}; expected {' or '.join(expected)}")
 
@@ -161,10 +163,35 @@ class ParquetSource:
             for batch in file.iter_batches(BATCH, columns=columns):
                 first = self._rows_read + 1
                 self._rows_read += batch.num_rows
-                yield first, batch
+                yield first, _with_plain_types(batch)
 
     def _opened(self) -> Any:
         return pq.ParquetFile(self.path if self._content is None else pa.BufferReader(self._content))
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a pyarrow type is text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _plain_type(kind: Any) -> Any:
+    """The same type, of views that of what they look at: few functions take views."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def _with_plain_types(batch: Any) -> Any:
+    kinds = [_plain_type(kind) for kind in batch.schema.types]
+    if kinds == batch.schema.types:
+        return batch
+    columns = [
+        column
+        if column.type == kind
+        else pa.array(column.cast(pa.binary_view()).to_pylist(), pa.large_binary()).view(kind)
+        for column, kind in zip(batch.columns, kinds, strict=True)
+    ]
+    return pa.record_batch(columns, batch.schema.names)
 
 
 def open_source(path: Path, content: bytes | None = None) -> TextSource | ParquetSource:
@@ -188,10 +215,8 @@ def find_column(source: TextSource | ParquetSource, name: str, advice: str = "")
         return found[0]
     if found:
         raise ValueError(f"{path} has the column {name!r} more than once: {', '.join(found)}; rename all but one")
-    if isinstance(source, TextSource) and len(columns) == 1:
-        for mark in ";\t|,":
-            if mark in columns[0] and mark != source.delimiter:
-                raise ValueError(f"{path} is separated by {mark!r}; save it with commas as .csv, or with tabs as .tsv")
+    if isinstance(source, TextSource) and len(columns) == 1 and "|" in columns[0]:
+        raise ValueError(f"{path} is separated by '|'; save it with commas as .csv, or with tabs as .tsv")
     lower = {column.lower(): column for column in columns}
     near = difflib.get_close_matches(name.lower(), lower, 1)
     hint = f"did you mean {lower[near[0]]!r}? Its" if near else "its"
@@ -231,13 +256,17 @@ def csv_rows(lines: Iterable[tuple[int, str]], delimiter: str, width: int, span:
                 cells, trouble = [], "a quote is not closed, or is closed within a cell"
         else:
             cells = text.rstrip("\r\n").split(delimiter)
-        if not all(map(_is_utf8, cells or [text])):
-            trouble = NOT_UTF8
-        elif not trouble and len(cells) != width:
+        if not trouble and len(cells) != width:
             trouble = f"has {len(cells)} cells, the header {width}"
         yield Row(line, text, [cell.strip() for cell in cells], trouble)
 
 
-def _is_utf8(text: str) -> bool:
+def _delimiter(header: str, usual: str) -> str:
+    """What stands between the cells: the usual mark, or another if the header has only that."""
+    others = [mark for mark in MARKS if mark in header]
+    return others[0] if others and usual not in header else usual
+
+
+def is_utf8(text: str) -> bool:
     """Whether the text was read without errors, which would stand in it as lone surrogates."""
     return text.isascii() or not any("\udc80" <= character <= "\udcff" for character in text)

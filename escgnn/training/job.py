@@ -13,7 +13,19 @@ from numpy.typing import NDArray
 from escgnn.datasets import FEATURES, FeatureSet, from_parsed, parse_molecules
 from escgnn.disk import Rejected
 from escgnn.engines import Engine, LocalEngine
-from escgnn.jobs import SHOWN, Part, Progress, Summary, Tally
+from escgnn.jobs import (
+    SHOWN,
+    Part,
+    Progress,
+    Summary,
+    Tally,
+    TooLongError,
+    check_seconds,
+    long_ones,
+    time_left,
+    too_long,
+    warn_if_long,
+)
 from escgnn.jobs import run as run_job
 from escgnn.metrics import out_channels
 from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, parse_graph6
@@ -55,10 +67,12 @@ class Predict:
     """
 
     run: Run
+    max_seconds: float | None = None
     totals: ClassVar[Sequence[str]] = ()
     metadata: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
+        check_seconds(self.max_seconds)
         feature_set(self.run)  # complains before anything is read
 
     def chunks(self, file: GraphFile) -> Iterator[Rows | Chunk]:
@@ -113,7 +127,7 @@ class Predict:
     def __call__(self, chunk: Rows | Chunk) -> Iterator[Part]:
         """The predictions for all rows of a chunk."""
         given = self._read(chunk)
-        columns, status = _result(self.run, given)
+        columns, status = _result(self.run, given, self.max_seconds)
         bad = [number for number, reason in enumerate(status) if reason != "ok"]
         problems = tuple(Rejected(given.lines[i], given.texts[i][:80], status[i]) for i in bad[:SHOWN])
         tally = Tally(graphs=len(status) - len(bad), rows=len(status), problems=problems)
@@ -142,6 +156,7 @@ def predict_file(
     *,
     smiles: str | None = None,
     workers: int = 0,
+    max_seconds_per_graph: float | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Summary:
@@ -155,11 +170,12 @@ def predict_file(
     Args:
         run: What `load_run` gives.
         source: What `escgnn.readers.GraphFile` reads; memory does not grow with its size.
-        output: A .csv or .parquet file, written whole or not at all.
+        output: A .csv, .tsv or .parquet file, written whole or not at all.
         smiles: Column with the SMILES, if it is neither called as in the training table nor smiles.
         workers: Processes that read molecules, which takes longest, and predict; worth it from some ten thousand rows.
+        max_seconds_per_graph: Graphs that take longer to encode have no prediction, and the reason.
         engine: Who works, out of `escgnn.engines`, instead of these processes.
-        progress: Called now and then with the bytes read and their total.
+        progress: Called now and then with the bytes read, their total and, while a graph takes long, how far it is.
 
     Raises:
         ValueError: The network needs what the file does not have, a column would be there twice, the file is damaged, or the
@@ -168,7 +184,7 @@ def predict_file(
     """
     who = LocalEngine(workers) if engine is None else engine
     column = smiles_column(run, source) if smiles is None else smiles
-    return run_job(Predict(run), source, output, smiles=column, engine=who, progress=progress)
+    return run_job(Predict(run, max_seconds_per_graph), source, output, smiles=column, engine=who, progress=progress)
 
 
 def smiles_column(run: Run, source: str | PathLike[str]) -> str | None:
@@ -200,9 +216,10 @@ def _classes(task: Task) -> Any:
     return pa.array(names, pa.string())
 
 
-def _result(run: Run, given: Given) -> tuple[list[Any], list[str]]:
+def _result(run: Run, given: Given, seconds: float | None) -> tuple[list[Any], list[str]]:
     """The columns of the output, and the status of every input row."""
-    values, reasons = _predict(run, given.graphs)
+    names = [text for text, status in zip(given.texts, given.status, strict=True) if status == "ok"]
+    values, reasons = _predict(run, given.graphs, names, seconds)
     status = [*given.status]
     good = np.flatnonzero([reason == "ok" for reason in status])
     for number, reason in reasons.items():
@@ -232,20 +249,34 @@ def _result(run: Run, given: Given) -> tuple[list[Any], list[str]]:
     return [*columns, pa.array(status, pa.string()).take(pa.array(home))], status
 
 
-def _predict(run: Run, graphs: GraphStore) -> tuple[NDArray[np.float64], dict[int, str]]:
+def _predict(
+    run: Run, graphs: GraphStore, names: Sequence[str], seconds: float | None
+) -> tuple[NDArray[np.float64], dict[int, str]]:
     """Predictions for all graphs, not a number for those that have none, and the reasons of these."""
     size = min(256, max(1, int(NODES / max(1.0, graphs.mean_nodes)))) if len(graphs) else 1
-    try:
-        return predict(run, graphs, batch_size=size).numpy(), {}
-    except ValueError:  # some graph is at fault: find out which
-        values = [np.empty((0, out_channels(run.task)))]
-        reasons = {}
+    long: dict[int, float] = {}  # graphs that may take long, and their steps
+    if len(graphs) and hasattr(run.transform, "expected_steps"):
+        steps = run.transform.expected_steps(graphs.view())
+        long = {number: steps[number] for number in long_ones(steps, seconds)}
+    if not long:
+        try:
+            return predict(run, graphs, batch_size=size).numpy(), {}
+        except ValueError:  # some graph is at fault: find out which
+            pass
+    values = [np.empty((0, out_channels(run.task)))]
+    reasons = {}
     for number in range(len(graphs)):
         graph = graphs[[number]]
+        name = f"graph {names[number]:.40}"
+        if number in long:
+            warn_if_long(name, f"{graph.num_nodes_total:,} nodes", long[number], seconds)
         try:
-            values.append(predict(run, graph).numpy())
-        except ValueError as error:
+            with time_left(seconds if number in long else None, name):
+                values.append(predict(run, graph).numpy())
+        except (ValueError, TooLongError) as error:
             reasons[number] = str(error)
+            if isinstance(error, TooLongError) and seconds is not None:
+                reasons[number] = too_long(seconds)
             rows = graph.num_nodes_total if run.task.level == "node" else 1
             values.append(np.full((rows, values[0].shape[1]), np.nan))
     return np.concatenate(values), reasons

@@ -39,4 +39,4 @@ class Failing:
     def __call__(self, chunk):
         if chunk == 4:
             raise ArithmeticError(f"{chunk} is too much")
-        yield pa.record_batch({"number": [chunk]}), SimpleNamespace(graphs=1, edges=0, rows=1, problems=())
+        yield pa.record_batch({"number": [chunk]}), SimpleNamespace(graphs=1, edges=0, rows=1, problems=()), ()

@@ -1,0 +1,68 @@
+"""A bound on the steps that encoding takes, before it begins."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from escgnn.encoding.settings import Settings
+from escgnn.graphs import Graph
+from escgnn.graphs.cost import Steps, arcs, highest_degrees, per_graph, walks
+from escgnn.kernels.resistance import MAX_CORE
+
+FARTHEST = 8  # hops from which on a root is taken to see its whole graph
+LIGHT = 3e7  # steps of all graphs that are not worth a closer look
+
+
+def steps(graph: Graph, settings: Settings) -> Steps:
+    """No fewer than the steps for each of the graphs side by side, but for a factor; often far too many.
+
+    First as if every node had the highest degree of its graph, which takes no time; if that is much, from walks.
+    """
+    sizes = np.diff(graph.ptr)
+    longest = _longest_walks(settings)
+    branches = np.maximum(highest_degrees(graph) - 1, 1).astype(np.float64)
+    powers = branches ** np.arange(longest)[:, None]  # (walks, graphs)
+    roots = arcs(graph) + settings.nodes * sizes
+    most: Steps = roots * _per_root(settings, arcs(graph), sizes, np.cumsum((branches + 1) * powers, axis=0))
+    if most.sum() <= LIGHT:
+        return most
+    ways = np.cumsum([*walks(graph, longest)], axis=0)  # (walks, nodes)
+    owner = np.repeat(np.arange(graph.num_graphs), sizes)
+    per_root = _per_root(settings, arcs(graph)[owner], sizes[owner], ways)
+    closer: Steps = per_graph(graph, (graph.degrees + settings.nodes) * per_root)
+    return np.minimum(most, closer)
+
+
+def _longest_walks(settings: Settings) -> int:
+    """Edges of the longest walks that matter."""
+    around = min(settings.radius, FARTHEST - 1) + 2
+    return max(around, settings.cycle_length - 2) if "cycle" in settings.parts else around
+
+
+def _per_root(settings: Settings, whole: NDArray[np.int64], sizes: NDArray[np.int64], ways: Steps) -> Steps:
+    """Steps for one end of a root.
+
+    Args:
+        settings: The encoding.
+        whole: Arcs of its graph.
+        sizes: Nodes of its graph.
+        ways: Row k - 1: walks of up to k edges from there.
+    """
+    total = np.zeros(whole.shape)
+    is_motifs = not {"wedge", "triangle", "path"}.isdisjoint(settings.parts)
+    for radius in (settings.hops,) if isinstance(settings.hops, int) else settings.hops:
+        near = min(radius, FARTHEST)
+        seen = np.minimum(whole, ways[radius]) if radius < FARTHEST else whole * 1.0  # arcs within the radius
+        total += seen * _passes(settings)
+        if is_motifs:
+            total += seen * sizes if near == FARTHEST else np.minimum(seen * sizes, ways[near + 1])
+        if "resistance" in settings.parts:
+            total += np.minimum(np.minimum(seen, sizes), MAX_CORE) ** 3 / 8
+    if "cycle" in settings.parts:
+        total += ways[max(settings.cycle_length - 3, 0)]
+    return total
+
+
+def _passes(settings: Settings) -> int:
+    """How often a root's subgraph is gone through."""
+    rounds = {"walk": settings.walk_length, "colour": settings.colour_rounds}
+    return 1 + sum(times for part, times in rounds.items() if part in settings.parts)
