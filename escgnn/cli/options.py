@@ -83,11 +83,10 @@ def given_file(source: str) -> Iterator[Path]:
         first, _, _ = content.partition(b"\n")
         words = {word.strip().strip(b'"').lower() for word in re.split(rb"[,;\t]", first)}
         is_table = any(b"smiles" in word for word in words) or {b"graph", b"source", b"target"} <= words
+        extension = ".csv" if is_table else ".smi"
         if content.startswith(b"PAR1"):
-            name = "input.parquet"
-        else:
-            name = "input.csv" if is_table else "input.smi"
-        held = Path(folder, name)
+            extension = ".parquet"
+        held = Path(folder, f"input{extension}")
         held.write_bytes(content)
         yield held
 
