@@ -1,11 +1,17 @@
 import csv
+<<<<<<< HEAD
 from pathlib import Path
+=======
+import subprocess
+import sys
+>>>>>>> longwork
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+<<<<<<< HEAD
 from escgnn.disk import (
     Rejected,
     RejectLog,
@@ -16,6 +22,9 @@ from escgnn.disk import (
     is_unused,
     locked,
 )
+=======
+from escgnn.disk import DRAFT, Rejected, RejectLog, TableWriter, atomic, check_output
+>>>>>>> longwork
 from escgnn.readers import GraphFile
 
 SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})
@@ -37,6 +46,41 @@ def test_atomic_is_all_or_nothing(tmp_path, error):
         draft.write_text("half")
         raise error
     assert path.read_text() == "old" and names(tmp_path) == ["out.txt"]
+
+
+def test_drafts_of_the_dead_are_swept(tmp_path):
+    """A kill leaves a draft; the next file written in the folder removes it, but neither drafts of the living nor others."""
+    code = (
+        "import os, sys; from escgnn.disk import atomic\n"
+        "with atomic(sys.argv[1]) as draft: draft.write_text('half'); os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path / "killed.txt"], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(DRAFT)
+    others = [tmp_path / name for name in (".mine.draft", f".a.00000000-1-2-12345678{DRAFT}", "b.1-2-12345678.draft")]
+    for path in others:
+        path.touch()
+    with atomic(tmp_path / "a.txt") as living, atomic(tmp_path / "b.txt") as draft:
+        living.write_text("a")
+        draft.write_text("b")
+    assert names(tmp_path) == sorted(["a.txt", "b.txt", *(path.name for path in others)])
+
+
+def test_the_number_of_a_dead_process_may_be_used_again(tmp_path):
+    with atomic(tmp_path / "a.txt") as draft:
+        draft.write_text("a")
+        began = draft.name.split("-")[-2]
+    assert began
+    draft.with_name(draft.name.replace(f"-{began}-", "-1-")).touch()
+    with atomic(tmp_path / "b.txt") as draft:
+        draft.write_text("b")
+    assert names(tmp_path) == ["a.txt", "b.txt"]
+
+
+def test_tabs(tmp_path):
+    with TableWriter(tmp_path / "out.tsv", SCHEMA) as table:
+        table.write(BATCH)
+    assert (tmp_path / "out.tsv").read_text().splitlines()[:2] == ['"graph"\t"name"', '1\t"a"']
 
 
 def test_atomic_keeps_links(tmp_path):
@@ -103,7 +147,7 @@ def test_lists_do_not_fit_in_csv(tmp_path):
 
 @pytest.mark.parametrize("name", ["out.json", "out"])
 def test_unknown_extensions_are_refused(tmp_path, name):
-    with pytest.raises(ValueError, match=rf"{name}: tables are written to \.parquet or \.csv"):
+    with pytest.raises(ValueError, match=rf"{name}: tables are written to \.parquet, \.csv or \.tsv"):
         TableWriter(tmp_path / name, SCHEMA)
 
 

@@ -142,9 +142,8 @@ def predict(
     if output != PRINTED:
         terminal.show_predictions(summary)
     elif summary.predicted < summary.rows:
-        raise ValueError(
-            f"{summary.rows - summary.predicted:,} of {summary.rows:,} rows have no prediction; see status"
-        )
+        bad = summary.rows - summary.predicted
+        terminal.show_warning(f"{bad:,} of {summary.rows:,} rows have no prediction; see status")
 
 
 def evaluate(

@@ -176,7 +176,7 @@ def _smiles_column(source: TextSource | ParquetSource) -> str:
     lower = [name.lower() for name in source.columns]
     if "smiles" in lower:
         return "smiles"
-    about = [name for name in source.columns if "smiles" in name.lower()]
+    about = [name for name in source.columns if "smiles" in name.lower() and "|" not in name]
     usual = [name for known in USUAL for name in source.columns if name.lower().replace(" ", "_") == known]
     found = usual[:1] or (about if len(about) == 1 else [])
     if not found:

@@ -48,3 +48,12 @@ def test_a_graph_of_many_nodes():
 def test_what_is_no_graph_is_refused(text, message):
     with pytest.raises(ValueError, match=f"graph6: .*{message}"):
         decode(text)
+
+
+def test_some_bytes_do_not_ask_for_gigabytes():
+    """sparse6 names its nodes first: nine bytes could claim a billion."""
+    with pytest.raises(
+        ValueError, match="graph6: 1000000000 nodes, almost all of them without an edge, in 8 characters"
+    ):
+        decode(b":~~?zekg?")
+    assert decode(nx.to_sparse6_bytes(nx.empty_graph(100_000), header=False))[0] == 100_000

@@ -1,5 +1,7 @@
 """Small functions and jobs that can be sent to a process, which loads nothing heavy for them."""
 
+import os
+import time
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import ClassVar
@@ -40,3 +42,12 @@ class Failing:
         if chunk == 4:
             raise ArithmeticError(f"{chunk} is too much")
         yield pa.record_batch({"number": [chunk]}), SimpleNamespace(graphs=1, edges=0, rows=1, problems=()), ()
+
+
+class Sleep:
+    """Says who works, and then takes for ever."""
+
+    def __call__(self, number):
+        print(os.getpid(), flush=True)
+        while True:
+            time.sleep(number + 1)

@@ -3,6 +3,8 @@ import tempfile
 from pathlib import Path
 
 import networkx as nx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -168,13 +170,89 @@ def test_text_of_other_systems_is_named(tmp_path, name):
             GraphFile(tmp_path / name)
 
 
+@pytest.mark.parametrize(("name", "mark"), [("m.csv", ";"), ("m.csv", "\t"), ("m.tsv", ","), ("m.tsv", ";")])
+def test_other_delimiters_are_read(tmp_path, name, mark):
+    (tmp_path / name).write_text(f"smiles{mark}y\nCC{mark}1\nCCC{mark}2\n")
+    file = GraphFile(tmp_path / name)
+    assert [row for rows in file.rows(["y"]) for row in rows.columns.column(0).to_pylist()] == ["1", "2"]
+    (tmp_path / name).write_text(f"graph{mark}source{mark}target\n0{mark}1{mark}2\n")
+    (chunk,) = GraphFile(tmp_path / name)
+    assert chunk.node_ids.tolist() == [1, 2]
+
+
+def test_bars_are_named(tmp_path):
+    (tmp_path / "m.csv").write_text("smiles|y\n")
+    with pytest.raises(ValueError, match=r"m\.csv is separated by '\|'; save it with commas as \.csv, or with tabs as"):
+        GraphFile(tmp_path / "m.csv")
+
+
 @pytest.mark.parametrize(
-    ("name", "header", "mark"),
-    [("m.csv", "smiles;y", "';'"), ("m.csv", "smiles\ty", r"'\\t'"), ("m.tsv", "smiles,y", "','")],
+    ("columns", "found"),
+    [
+        ("id,canonical_smiles", "canonical_smiles"),
+        ("id,My SMILES here", "My SMILES here"),
+        ("isomeric_smiles,other smiles,Canonical SMILES", "Canonical SMILES"),
+    ],
 )
-def test_other_delimiters_are_named(tmp_path, name, header, mark):
-    (tmp_path / name).write_text(f"{header}\n")
-    with pytest.raises(
-        ValueError, match=rf"{name} is separated by {mark}; save it with commas as \.csv, or with tabs as"
-    ):
-        GraphFile(tmp_path / name)
+def test_usual_names_of_the_smiles_column(tmp_path, columns, found):
+    (tmp_path / "m.csv").write_text(f"{columns}\n" + ",".join("C" for _ in columns.split(",")) + "\n")
+    with pytest.warns(UserWarning, match=f"m.csv: the SMILES are taken from the column '{found}'"):
+        file = GraphFile(tmp_path / "m.csv")
+    assert [*file]
+
+
+def test_two_columns_that_may_be_it_are_told(tmp_path):
+    (tmp_path / "m.csv").write_text("smiles a,smiles b\nC,C\n")
+    with pytest.raises(ValueError, match="has no column 'smiles'"):
+        GraphFile(tmp_path / "m.csv")
+
+
+def test_only_columns_that_are_used_must_be_utf8(tmp_path):
+    (tmp_path / "m.csv").write_bytes(b"smiles,name,y\nCC,M\xfcller,1\nC\xfc,x,2\nCCC,x,\xfc\n")
+    file = GraphFile(tmp_path / "m.csv")
+    (rows,) = file.rows(["y"])
+    assert sorted(rows.trouble) == [1, 2]
+    (rows,) = file.rows(None)
+    assert rows.columns.column("name").to_pylist() == ["M\u00fcller", "x", "x"] and [*rows.trouble] == [1]
+    (tmp_path / "e.csv").write_bytes(b"graph,source,target,name\n0,1,2,\xfc\n\xfc,1,2,x\n")
+    rejects = []
+    (chunk,) = GraphFile(tmp_path / "e.csv", on_reject=rejects.append)
+    assert chunk.ids.to_pylist() == [0] and [row.line for row in rejects] == [3]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_text_of_parquet_that_is_not_utf8_is_a_bad_row(tmp_path, kind):
+    binary = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}[kind]
+
+    def text(*cells):
+        return pa.array(cells, binary).view(kind)
+
+    pq.write_table(
+        pa.table({"smiles": text(b"CC", b"C\xff", None), "note": text(b"\xfc", b"a", b"b")}), tmp_path / "m.parquet"
+    )
+    rejects = []
+    (chunk,) = GraphFile(tmp_path / "m.parquet", on_reject=rejects.append)
+    assert chunk.ids.to_pylist() == [0]
+    assert [(row.line, row.reason[:9]) for row in rejects] == [(2, "not UTF-8"), (3, "the SMILE")]
+    (rows,) = GraphFile(tmp_path / "m.parquet").rows(None)
+    assert rows.columns.column("note").to_pylist() == ["\\xfc", "a", "b"]
+
+
+def test_an_edge_list_may_name_graphs_by_views(tmp_path):
+    table = pa.table({"graph": pa.array(["a", "b"], pa.string_view()), "source": [1, 2], "target": [2, 3]})
+    pq.write_table(table, tmp_path / "m.parquet")
+    (chunk,) = GraphFile(tmp_path / "m.parquet")
+    assert chunk.ids.to_pylist() == ["a", "b"] and chunk.lines.tolist() == [1, 2]
+
+
+def test_graphs_know_their_lines_and_can_be_taken_out(tmp_path):
+    (tmp_path / "m.smi").write_text("CC\n\nbad(\nCCC\nC1CC1C\n")
+    (chunk,) = GraphFile(tmp_path / "m.smi")
+    assert chunk.lines.tolist() == [1, 4, 5] and chunk.ids.to_pylist() == [0, 2, 3]
+    for start, stop in ((0, 1), (1, 3), (0, 3), (2, 2)):
+        part = chunk.part(start, stop)
+        assert part.ids.to_pylist() == chunk.ids.to_pylist()[start:stop]
+        assert part.lines.tolist() == chunk.lines.tolist()[start:stop]
+        whole = [member.edges.tolist() for member in chunk.graphs.split()[start:stop]]
+        assert [member.edges.tolist() for member in part.graphs.split()] == whole
+        assert part.node_ids.size == part.graphs.num_nodes

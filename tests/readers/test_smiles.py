@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from escgnn.readers import GraphFile, parse
+from escgnn.readers import GraphFile, chemistry, parse, parse_smiles
 from tests.readers.reader import read
 
 VALENCE = "Explicit valence for atom # 1 C, 6, is greater than permitted"
@@ -78,13 +78,32 @@ def test_tables_of_smiles(tmp_path, chunk_size):
         + b'q"r,N,5" pipe\n'
     )
     graphs, rejects = read(path, chunk_size=chunk_size)
-    assert [(name, len(nodes)) for name, nodes, _ in graphs] == [(0, 1), (1, 2), (5, 3), (7, 1)]
+    assert [(name, len(nodes)) for name, nodes, _ in graphs] == [(0, 1), (1, 2), (5, 3), (6, 1), (7, 1)]
     assert rejects == [
         (5, "the SMILES is empty"),
         (6, "has 2 cells, the header 3"),
         (7, "a quote is not closed, or is closed within a cell"),
-        (10, "not UTF-8 text; save the file as UTF-8"),
     ]
+
+
+@pytest.mark.parametrize("text", ["C1CC1" * 1001, "C" * 100_001, "C%10CC%10" * 1001])
+def test_what_would_take_rdkit_for_ever_is_refused(text):
+    with pytest.raises(ValueError, match="a SMILES of 1.*; at most 1.* are read"):
+        parse(text)
+
+
+def test_digits_in_brackets_are_no_rings():
+    assert parse("[13CH3]" + "[13CH2]" * 600 + "C").GetNumAtoms() == 602
+
+
+def test_what_rdkit_raises_is_a_bad_row(monkeypatch):
+    Chem, _ = chemistry()
+
+    def absurd(*_, **__):
+        raise RuntimeError("Pre-condition Violation\n\tvalence out of range\n\tViolation occurred on line 1")
+
+    monkeypatch.setattr(Chem, "MolFromSmiles", absurd)
+    assert parse_smiles(["C"]).reasons == {0: "RDKit cannot read it: Pre-condition Violation valence out of range"}
 
 
 def test_a_quote_never_closed_costs_one_row(tmp_path):
