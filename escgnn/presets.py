@@ -173,3 +173,28 @@ PL_GNN: Presets = {  # their Adam has an epsilon of 1e-3, ours torch's
         "epochs": 500,
     },
 }
+CYCLES = ["3-cycle", "4-cycle", "5-cycle", "6-cycle"]
+GSN: Presets = {
+    "authors/zinc-12k": {  # the width of their run with 100 thousand parameters
+        **HALVED,
+        "patience": 5,
+        "epochs": 1000,
+        "transform": {"patterns": [*CYCLES, "7-cycle", "8-cycle"]},
+        "network": {"hidden": 64, "layers": 4},
+    },
+    "authors/ogbg-molhiv": {
+        "transform": {"patterns": CYCLES, "per": "edge", "induced": True},
+        "network": {
+            "variant": "gine",
+            "hidden": 300,
+            "layers": 5,
+            "virtual_node": True,
+            "dropout": 0.5,
+            "pool": "mean",
+            "linear_head": True,
+        },
+        "schedule": "constant",
+        "batch_size": 32,
+        "epochs": 100,
+    },
+}

@@ -15,8 +15,8 @@ from typing import Any
 
 from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import DSSGNN, ESCGNN, GINAK, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Network
-from escgnn.transforms import ChoiceBags, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
+from escgnn.models import DSSGNN, ESCGNN, GINAK, GSN, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Network
+from escgnn.transforms import ChoiceBags, PatternCounts, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -224,6 +224,13 @@ ZOO: dict[str, Recipe] = {
         paper="Bevilacqua et al., Efficient Subgraph GNNs by Learning Effective Selection Policies, ICLR 2024",
         cost="(T² + 3 T + 2) / 2 E: a message for every edge of T + 1 copies, and of those before as T nodes are chosen",
         presets=presets.PL_GNN,
+    ),
+    "gsn": Recipe(
+        GSN,
+        once=PatternCounts,
+        paper="Bouritsas et al., Improving GNN Expressivity via Subgraph Isomorphism Counting, TPAMI 2022",
+        cost=f"{EDGES}; patterns are counted before",
+        presets=presets.GSN,
     ),
 }
 

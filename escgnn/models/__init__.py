@@ -6,6 +6,7 @@ from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
 from escgnn.models.gin_ak import GINAK
+from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
 from escgnn.models.id_gnn import IDGNN
 from escgnn.models.ngnn import NGNN
@@ -18,6 +19,7 @@ __all__ = [
     "DSSGNN",
     "ESCGNN",
     "GINAK",
+    "GSN",
     "I2GNN",
     "IDGNN",
     "NGNN",
