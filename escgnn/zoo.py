@@ -15,8 +15,8 @@ from typing import Any
 
 from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import DSSGNN, ESCGNN, GINAK, GSN, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Network
-from escgnn.transforms import ChoiceBags, PatternCounts, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
+from escgnn.models import DSSGNN, ESCGNN, GINAK, GSN, I2GNN, IDGNN, NGNN, OSAN, PLGNN, PPGN, SUN, GraphormerGD, Network
+from escgnn.transforms import ChoiceBags, PairDistances, PairRows, PatternCounts, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -231,6 +231,20 @@ ZOO: dict[str, Recipe] = {
         paper="Bouritsas et al., Improving GNN Expressivity via Subgraph Isomorphism Counting, TPAMI 2022",
         cost=f"{EDGES}; patterns are counted before",
         presets=presets.GSN,
+    ),
+    "ppgn": Recipe(
+        PPGN,
+        each=PairRows,
+        paper="Maron et al., Provably Powerful Graph Networks, NeurIPS 2019",
+        cost="Σ n²: a row for every two nodes; Σ n³: products of matrices",
+        presets=presets.PPGN,
+    ),
+    "graphormer-gd": Recipe(
+        GraphormerGD,
+        each=PairDistances,
+        paper="Zhang et al., Rethinking the Expressive Power of GNNs via Graph Biconnectivity, ICLR 2023",
+        cost="Σ n²: a weight and a message for every two nodes, whose distances are measured before",
+        presets=presets.GRAPHORMER_GD,
     ),
 }
 

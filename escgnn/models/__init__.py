@@ -6,12 +6,14 @@ from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
 from escgnn.models.gin_ak import GINAK
+from escgnn.models.graphormer_gd import GraphormerGD
 from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
 from escgnn.models.id_gnn import IDGNN
 from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
+from escgnn.models.ppgn import PPGN
 from escgnn.models.sun import SUN
 from escgnn.models.wrapping import with_structure
 
@@ -25,9 +27,11 @@ __all__ = [
     "NGNN",
     "OSAN",
     "PLGNN",
+    "PPGN",
     "SUN",
     "CountSkip",
     "Frame",
+    "GraphormerGD",
     "Network",
     "Term",
     "export_program",

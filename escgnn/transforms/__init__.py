@@ -1,9 +1,10 @@
 """What is done to graphs before a network sees them: to each batch, as PyTorch Geometric transforms, or once to all."""
 
+from escgnn.transforms.pairs import PairDistances, PairRows
 from escgnn.transforms.patterns import PatternCounts
 from escgnn.transforms.policies import ChoiceBags, PolicyBags
 from escgnn.transforms.positions import Positions
 from escgnn.transforms.rooted import RootedNodes, RootedPairs
 from escgnn.transforms.structural import StructuralEncoding
 
-__all__ = ["ChoiceBags", "PatternCounts", "PolicyBags", "Positions", "RootedNodes", "RootedPairs", "StructuralEncoding"]
+__all__ = ["ChoiceBags", "PairDistances", "PairRows", "PatternCounts", "PolicyBags", "Positions", "RootedNodes", "RootedPairs", "StructuralEncoding"]
