@@ -218,3 +218,13 @@ GRAPHORMER_GD: Presets = {
         "epochs": 2500,
     },
 }
+LGP_GNN: Presets = {
+    "authors/zinc-12k": {
+        **HALVED,
+        "patience": 10,
+        "batch_size": 5,
+        "epochs": 1000,
+        "transform": {"lengths": [3, 4, 5, 6], "positional": {"kind": "laplacian", "size": 8}},
+        "network": {"hidden": 70, "layers": 16},
+    },
+}

@@ -15,8 +15,8 @@ from typing import Any
 
 from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import DSSGNN, ESCGNN, GINAK, GSN, I2GNN, IDGNN, NGNN, OSAN, PLGNN, PPGN, SUN, GraphormerGD, Network
-from escgnn.transforms import ChoiceBags, PairDistances, PairRows, PatternCounts, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
+from escgnn.models import DSSGNN, ESCGNN, GINAK, GSN, I2GNN, IDGNN, LGPGNN, NGNN, OSAN, PLGNN, PPGN, SUN, GraphormerGD, Network
+from escgnn.transforms import ChoiceBags, ClosedWalks, PairDistances, PairRows, PatternCounts, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -245,6 +245,13 @@ ZOO: dict[str, Recipe] = {
         paper="Zhang et al., Rethinking the Expressive Power of GNNs via Graph Biconnectivity, ICLR 2023",
         cost="Σ n²: a weight and a message for every two nodes, whose distances are measured before",
         presets=presets.GRAPHORMER_GD,
+    ),
+    "lgp-gnn": Recipe(
+        LGPGNN,
+        once=ClosedWalks,
+        paper="Barceló et al., Graph Neural Networks with Local Graph Parameters, NeurIPS 2021",
+        cost=f"{EDGES}; walks are counted before",
+        presets=presets.LGP_GNN,
     ),
 }
 

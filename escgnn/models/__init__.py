@@ -10,6 +10,7 @@ from escgnn.models.graphormer_gd import GraphormerGD
 from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
 from escgnn.models.id_gnn import IDGNN
+from escgnn.models.lgp_gnn import LGPGNN
 from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
@@ -24,6 +25,7 @@ __all__ = [
     "GSN",
     "I2GNN",
     "IDGNN",
+    "LGPGNN",
     "NGNN",
     "OSAN",
     "PLGNN",
