@@ -207,7 +207,13 @@ PPGN: Presets = {  # their batches of five graphs have one size each; their rate
     "authors/mutag": {"network": WIDE, "batch_size": 5, "lr": 1e-4, "schedule": "constant", "epochs": 500},
     "authors/proteins": {"network": WIDE, "batch_size": 5, "lr": 1e-3, "factor": 0.5, "epochs": 100},
     "authors/imdb-b": {"network": WIDE, "batch_size": 5, "lr": 5e-5, "factor": 0.5, "epochs": 100},
-    "authors/qm9": {"network": {"hidden": 400, "layers": 3}, "batch_size": 64, "lr": 1e-4, "factor": 0.8, "epochs": 500},
+    "authors/qm9": {
+        "network": {"hidden": 400, "layers": 3},
+        "batch_size": 64,
+        "lr": 1e-4,
+        "factor": 0.8,
+        "epochs": 500,
+    },
 }
 GRAPHORMER_GD: Presets = {
     "authors/zinc-12k": {  # theirs warms up for 60 thousand steps and then falls to 0 at 400 thousand
@@ -227,4 +233,16 @@ LGP_GNN: Presets = {
         "transform": {"lengths": [3, 4, 5, 6], "positional": {"kind": "laplacian", "size": 8}},
         "network": {"hidden": 70, "layers": 16},
     },
+}
+QM9: dict[str, Any] = {"lr": 1e-3, "schedule": "plateau", "factor": 0.7, "patience": 5, "batch_size": 64}
+MEAN: dict[str, Any] = {"hidden": 64, "layers": 3, "first": 32, "aggregate": "mean", "pool": "mean"}
+ONE_GNN: Presets = {"authors/qm9": {**QM9, "epochs": 300, "network": {**MEAN, "head": [32, 16]}}}
+ONE_TWO_THREE_GNN: Presets = {"authors/qm9": {**QM9, "epochs": 200, "network": {**MEAN, "set_layers": 2}}}
+THREE_GNN: Presets = {
+    "authors/exp": {
+        "network": {"hidden": 64, "layers": 8, "aggregate": "mean", "pool": "max", "head": [64, 32], "dropout": 0.5},
+        "lr": 1e-3,
+        "batch_size": 20,
+        "epochs": 500,
+    }
 }

@@ -15,8 +15,37 @@ from typing import Any
 
 from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import DSSGNN, ESCGNN, GINAK, GSN, I2GNN, IDGNN, LGPGNN, NGNN, OSAN, PLGNN, PPGN, SUN, GraphormerGD, Network
-from escgnn.transforms import ChoiceBags, ClosedWalks, PairDistances, PairRows, PatternCounts, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
+from escgnn.models import (
+    DSSGNN,
+    ESCGNN,
+    GINAK,
+    GSN,
+    I2GNN,
+    IDGNN,
+    KGNN,
+    LGPGNN,
+    NGNN,
+    OSAN,
+    PLGNN,
+    PPGN,
+    SUN,
+    GraphormerGD,
+    Network,
+    OneGNN,
+)
+from escgnn.transforms import (
+    ChoiceBags,
+    ClosedWalks,
+    PairDistances,
+    PairRows,
+    PatternCounts,
+    PolicyBags,
+    Positions,
+    RootedNodes,
+    RootedPairs,
+    StructuralEncoding,
+    Triples,
+)
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -142,6 +171,7 @@ ATTENTION = "E + Σ n²: a message for every edge, and a weight for every two no
 BALLS = "Σ_v E(B(v)): a message for every edge of the ball around each node"
 PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each node, once for each neighbour"
 WHOLES = "Σ n²: a row for every two nodes; Σ n E: a message for every node and edge, fewer in balls"
+K_GNN = "Morris et al., Weisfeiler and Leman Go Neural: Higher-order Graph Neural Networks, AAAI 2019"
 DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 
 
@@ -252,6 +282,29 @@ ZOO: dict[str, Recipe] = {
         paper="Barceló et al., Graph Neural Networks with Local Graph Parameters, NeurIPS 2021",
         cost=f"{EDGES}; walks are counted before",
         presets=presets.LGP_GNN,
+    ),
+    "1-gnn": Recipe(
+        OneGNN,
+        fixed={"sets": [1]},
+        paper=K_GNN,
+        cost=f"{EDGES}, with a matrix each if it has features",
+        presets=presets.ONE_GNN,
+    ),
+    "1-2-3-gnn": Recipe(
+        KGNN,
+        each=Triples,
+        fixed={"sets": [1, 2, 3], "connected": True},
+        paper=K_GNN,
+        cost="Σ n²: a row for every two nodes; Σ n³: products of matrices; a row for every three nodes that hang together",
+        presets=presets.ONE_TWO_THREE_GNN,
+    ),
+    "3-gnn": Recipe(
+        KGNN,
+        each=Triples,
+        fixed={"sets": [3], "connected": False},
+        paper=K_GNN,
+        cost="Σ n³ / 6: a row for every three nodes; Σ n E: a message to each for each neighbour of one of them",
+        presets=presets.THREE_GNN,
     ),
 }
 

@@ -10,6 +10,7 @@ from escgnn.models.graphormer_gd import GraphormerGD
 from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
 from escgnn.models.id_gnn import IDGNN
+from escgnn.models.k_gnn import KGNN, OneGNN
 from escgnn.models.lgp_gnn import LGPGNN
 from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
@@ -25,6 +26,7 @@ __all__ = [
     "GSN",
     "I2GNN",
     "IDGNN",
+    "KGNN",
     "LGPGNN",
     "NGNN",
     "OSAN",
@@ -35,6 +37,7 @@ __all__ = [
     "Frame",
     "GraphormerGD",
     "Network",
+    "OneGNN",
     "Term",
     "export_program",
     "size_of",

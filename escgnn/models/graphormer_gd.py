@@ -27,8 +27,8 @@ class GraphormerGD(Frame):
         Y_h = \big[\phi^1_h(D) \odot \mathrm{softmax}\big(X Q_h (X K_h)^\top / \sqrt{d} + \phi^2_h(D)\big)\big] X V_h
 
     As rows need not add up to 1, it can do what colour refinement by distances does: a node's new colour is the multiset of
-    distances and colours of all nodes. Features of edges are added to :math:`\phi^2` of the two nodes that they join. (The authors
-    add those along one shortest path, which depends on the numbering wherever there are two.)
+    distances and colours of all nodes. Features of edges are added to :math:`\phi^2` of the two nodes that they join. (The
+    authors add those along one shortest path, which depends on the numbering wherever there are two.)
 
     :math:`\phi` is a table over steps plus a perceptron of Gaussian kernels of :math:`a r + b`, r the resistance and a, b of
     the features of both nodes; nodes of different components have no kernels. All layers share :math:`\phi^1` and

@@ -5,7 +5,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
+
+POOLS = ("max", "sum", "mean")
 
 
 class Pairs:
@@ -106,14 +107,11 @@ class RawFeatures(nn.Module):
         channels: How many there are.
     """
 
-    sizes: Tensor
-
     def __init__(self, features: Mapping[str, Any] | None) -> None:
         super().__init__()
         self.kind = features["kind"] if features else None
-        sizes = [*features["sizes"]] if features else [1]
-        self.channels = sum(sizes)
-        self.register_buffer("sizes", torch.tensor(sizes), persistent=False)
+        self.sizes = [*features["sizes"]] if features else [1]
+        self.channels = sum(self.sizes)
 
     def forward(self, x: Tensor | None, rows: int, like: Tensor) -> Tensor:
         """The channels of all rows, of the type and on the device of ``like``: (rows, channels)."""
@@ -122,7 +120,14 @@ class RawFeatures(nn.Module):
         x = x.unsqueeze(1) if x.dim() == 1 else x  # (rows, columns)
         if self.kind == "dense":
             return x.to(like.dtype)
-        if not torch.compiler.is_compiling() and ((x < 0) | (x >= self.sizes)).any():
-            raise ValueError(f"features: a category is negative or too large for columns of {self.sizes.tolist()}")
-        columns = [functional.one_hot(x[:, i].long(), int(size)) for i, size in enumerate(self.sizes.tolist())]
+        if not torch.compiler.is_compiling() and ((x < 0) | (x >= x.new_tensor(self.sizes))).any():
+            raise ValueError(f"features: a category is negative or too large for columns of {self.sizes}")
+        columns = [x[:, i : i + 1] == torch.arange(size, device=x.device) for i, size in enumerate(self.sizes)]
         return torch.cat(columns, 1).to(like.dtype)
+
+
+def pooled(rows: Tensor, graph: Tensor, graphs: int, how: str) -> Tensor:
+    """Rows of each graph as one, by a way of `POOLS`; zero where a graph has none."""
+    reduce = "amax" if how == "max" else how
+    index = graph.unsqueeze(1).expand_as(rows)
+    return rows.new_zeros(graphs, rows.size(1)).scatter_reduce(0, index, rows, reduce, include_self=False)

@@ -10,10 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from escgnn.models.frame import Network, check_shared
-from escgnn.models.pairs import Pairs, RawFeatures
+from escgnn.models.pairs import POOLS, Pairs, RawFeatures, pooled
 
-GRAPH_POOLS = ("max", "sum", "mean")
-SUFFIXES = ("last", "rounds")
+CHOICES = {"graph_pool": POOLS, "suffix": ("last", "rounds")}
 
 
 class PPGN(Network):
@@ -139,11 +138,8 @@ class PPGN(Network):
         other[diagonal] = False
         graphs = pairs.size.numel()
         how = self.settings["pool"]
-        rest = _pooled(z[other], pairs.graph[other], graphs, how)  # (G, hidden)
-        return torch.cat([_pooled(own, tensors["batch"], graphs, how), rest], 1)
-
-
-CHOICES = {"graph_pool": GRAPH_POOLS, "suffix": SUFFIXES}
+        rest = pooled(z[other], pairs.graph[other], graphs, how)  # (G, hidden)
+        return torch.cat([pooled(own, tensors["batch"], graphs, how), rest], 1)
 
 
 class Block(nn.Module):
@@ -177,10 +173,3 @@ def _perceptron(inputs: int, widths: list[int], outputs: int | None = None) -> n
     if outputs is not None:
         layers.append(nn.Linear(inputs, outputs))
     return nn.Sequential(*layers)
-
-
-def _pooled(rows: Tensor, graph: Tensor, graphs: int, how: str) -> Tensor:
-    """Rows of each graph as one; zero where a graph has none."""
-    reduce = {"max": "amax", "sum": "sum", "mean": "mean"}[how]
-    index = graph.unsqueeze(1).expand_as(rows)
-    return rows.new_zeros(graphs, rows.size(1)).scatter_reduce(0, index, rows, reduce, include_self=False)

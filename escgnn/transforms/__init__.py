@@ -6,6 +6,19 @@ from escgnn.transforms.policies import ChoiceBags, PolicyBags
 from escgnn.transforms.positions import Positions
 from escgnn.transforms.rooted import RootedNodes, RootedPairs
 from escgnn.transforms.structural import StructuralEncoding
+from escgnn.transforms.triples import Triples
 from escgnn.transforms.walks import ClosedWalks
 
-__all__ = ["ChoiceBags", "ClosedWalks", "PairDistances", "PairRows", "PatternCounts", "PolicyBags", "Positions", "RootedNodes", "RootedPairs", "StructuralEncoding"]
+__all__ = [
+    "ChoiceBags",
+    "ClosedWalks",
+    "PairDistances",
+    "PairRows",
+    "PatternCounts",
+    "PolicyBags",
+    "Positions",
+    "RootedNodes",
+    "RootedPairs",
+    "StructuralEncoding",
+    "Triples",
+]

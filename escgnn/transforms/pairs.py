@@ -136,7 +136,9 @@ def _resistance(adjacency: csr_matrix) -> NDArray[np.float64]:
     _, label = connected_components(adjacency)
     together = label[:, None] == label
     laplacian = np.diag(np.asarray(adjacency.sum(1)).ravel()) - adjacency.toarray()
-    inverse = np.linalg.inv(laplacian + together / np.bincount(label)[label])  # J / n of each component makes it regular
+    inverse = np.linalg.inv(
+        laplacian + together / np.bincount(label)[label]
+    )  # J / n of each component makes it regular
     own = inverse.diagonal()
     resistance = np.maximum(own[:, None] + own - 2 * inverse, 0)
     return np.where(together, resistance, np.inf)
