@@ -179,7 +179,7 @@ class DistanceFactor(nn.Module):
 
     def forward(self, tensors: Mapping[str, Tensor], pairs: Pairs) -> Tensor:
         """Numbers of all pairs."""
-        parts = []
+        parts: list[Tensor] = []
         if self.steps is not None:
             steps = tensors["pair_steps"].long()  # (P,)
             places = torch.where(steps == APART, self.max_steps + 1, steps.clamp_max(self.max_steps))

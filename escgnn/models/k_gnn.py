@@ -162,6 +162,7 @@ class KGNN(Network):
         if self.edge_channels is not None:
             edge = self.edge_channels(tensors["edge_attr"], source.size(0), h)  # (E, columns)
         for conv in self.nodes:
+            assert isinstance(conv, SetConv)
             h = conv.along(h, source, target, edge)  # (N, hidden)
         return h
 
@@ -205,6 +206,7 @@ class KGNN(Network):
         target = torch.repeat_interleave(tensors["triple_in"], output_size=source.size(0))  # (arcs,)
         source = source + (length.cumsum(0) - length)[graph[target]]
         for conv in self.triples:
+            assert isinstance(conv, SetConv)
             h = conv.along(h, source, target)  # (S, hidden)
         return h, graph
 

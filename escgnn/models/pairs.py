@@ -71,7 +71,7 @@ class Pairs:
     def equal_sizes(self) -> list[Tensor]:
         """For each size n that graphs have, the pairs of those graphs: (graphs, n, n)."""
         found = []
-        for n in self.size.unique().tolist():
+        for n in sorted({*self.size.tolist()}):
             if n:
                 starts = self.start[self.size == n]  # (graphs,)
                 within = torch.arange(n * n, device=starts.device)

@@ -106,14 +106,16 @@ class PPGN(Network):
             rounds.append(z)
         read = rounds[-len(self.heads) :]
         vectors = [self._vectors(z, tensors, pairs, diagonal) for z in read]  # (rows, 2 hidden) each
-        out = self.heads[0](vectors[0])  # (rows, out_channels)
+        out: Tensor = self.heads[0](vectors[0])  # (rows, out_channels)
         for head, one in zip(self.heads[1:], vectors[1:], strict=True):
             out = out + head(one)
         return out
 
     def _start(self, tensors: Mapping[str, Tensor], pairs: Pairs, diagonal: Tensor) -> Tensor:
         edge_index = tensors["edge_index"]
-        like = self.blocks[0].skip.weight
+        first = self.blocks[0]
+        assert isinstance(first, Block)
+        like = first.skip.weight
         adjacent = pairs.adjacency(edge_index, tensors["batch"], like.dtype)  # (P, 1)
         own = self.node_channels(tensors.get("x"), diagonal.numel(), like)  # (N, channels)
         channels = [adjacent, like.new_zeros(pairs.rows, own.size(1)).index_copy(0, diagonal, own)]

@@ -1,13 +1,13 @@
 """Networks with a row for every two nodes of a graph: what keeps batches of them small enough, and distances between nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from scipy.sparse.csgraph import connected_components, shortest_path  # type: ignore[import-untyped]
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import BaseTransform
@@ -144,4 +144,4 @@ def _resistance(adjacency: csr_matrix) -> NDArray[np.float64]:
     return np.where(together, resistance, np.inf)
 
 
-MAKERS = {"steps": _steps, "resistance": _resistance}
+MAKERS: dict[str, Callable[[csr_matrix], NDArray[Any]]] = {"steps": _steps, "resistance": _resistance}

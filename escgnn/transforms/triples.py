@@ -155,7 +155,8 @@ def _among(ascending: Ints, wanted: Ints) -> NDArray[np.bool_]:
     if not ascending.size:
         return np.zeros(wanted.size, bool)
     place = np.searchsorted(ascending, wanted).clip(max=ascending.size - 1)
-    return ascending[place] == wanted
+    found: NDArray[np.bool_] = ascending[place] == wanted
+    return found
 
 
 def _within(lengths: Ints) -> Ints:
