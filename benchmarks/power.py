@@ -67,8 +67,12 @@ def outputs(
     each, once = recipe.transforms(config.transform)
     features = {} if categories is None else {"x": Feature("categorical", tuple(categories))}
     task = Task(level, "regression", "mae", "min", TARGETS)
-    store = GraphStore.from_data_list(list(graphs[:1]))
-    batches = [Batch.from_data_list(list(graphs[i : i + chunk])) for i in range(0, len(graphs), chunk)]
+    store = GraphStore.from_data_list(list(graphs))  # what is measured, is measured on all
+    chunks = [graphs[i : i + chunk] for i in range(0, len(graphs), chunk)]
+    if once is None:
+        batches = [Batch.from_data_list(list(some)) for some in chunks]
+    else:
+        batches = [once(GraphStore.from_data_list(list(some))).batch() for some in chunks]
     columns = []
     for seed in range(seeds):
         torch.manual_seed(seed)

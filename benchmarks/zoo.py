@@ -46,6 +46,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ngnn": ({}, {"labels": "identity"}, {"labels": "none"}),
     "gin-ak": ({"inner": 2}, {"inner": 2, "plus": False}),
     "i2-gnn": ({"labels": "identity"}, {}, {"context": True}),
+    "gsn": ({}, {"induced": True}),
+    "graphormer-gd": ({"readout": "sum"}, {"readout": "sum", "distances": ["steps"]}),
 }
 CSL_SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 CUBIC = (  # nodes 0 and 1: as many 3- and 4-cycles, but 5 and 3 of the 5-cycles
@@ -96,13 +98,13 @@ def side_by_side(names: Sequence[str], batches: int, rounds: int) -> dict[str, A
     figures: dict[str, Any] = {}
     for dataset in DATASETS:
         store, features, total, largest = sample(dataset, batches * BATCH)
-        some = [store.batch(np.arange(i * BATCH, (i + 1) * BATCH)) for i in range(batches)]
         trainees = {name: Trainee(name, features, store) for name in names}
+        ready = {name: store if one.once is None else one.once(store) for name, one in trainees.items()}
         best = {name: np.full((batches, 2), np.inf) for name in names}
         for number in range(rounds + 1):
-            for i, batch in enumerate(some):
+            for i in range(batches):
                 for name, trainee in trainees.items():
-                    seconds = trainee.step(batch)
+                    seconds = trainee.step(ready[name].batch(np.arange(i * BATCH, (i + 1) * BATCH)))
                     if number:  # the first round warms up
                         best[name][i] = np.minimum(best[name][i], seconds)
         found = {}

@@ -9,6 +9,7 @@ DataBatch(edge_index=[2, 2], y=[1], num_nodes=2, batch=[2], ptr=[2])
 
 import io
 import pickle
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from itertools import islice
 from typing import Any
@@ -138,7 +139,9 @@ class Loader(DataLoader[Any]):
     def _iterate(self) -> Iterator[Any]:
         """The batches of torch, from workers if there are any."""
         try:
-            return super().__iter__()
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Got pickle error")  # it is told below
+                return super().__iter__()
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             if "pickle" not in str(error):
                 raise

@@ -1,5 +1,6 @@
 """What commands print: tables, progress bars and plain words."""
 
+import errno
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,6 +48,8 @@ def show_error(error: Exception) -> None:
     words = str(error)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         words = f"{error.filename}: {error.strerror.lower()}"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            words += "; make room and do it again, a training with --resume: what was whole before still is"
     _complain("[bold red]error:[/]", words)
 
 

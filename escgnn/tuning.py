@@ -30,6 +30,7 @@ try:
     import optuna
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
     from optuna.trial import TrialState
+    from sqlalchemy.exc import SQLAlchemyError
 except ImportError:
     raise ImportError("escgnn.tuning needs Optuna: pip install 'escgnn[tune]'") from None
 
@@ -180,8 +181,9 @@ def _study(folder: Path, task: Task, base: TrainConfig, content: str, recipe: Re
         base.save(folder / BASE)
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage = optuna.storages.RDBStorage(f"sqlite:///{(folder / STUDY).resolve()}")
+    storage: optuna.storages.RDBStorage | None = None
     try:
+        storage = optuna.storages.RDBStorage(f"sqlite:///{(folder / STUDY).resolve()}")
         study = optuna.create_study(
             storage=storage,
             study_name="escgnn",
@@ -192,13 +194,13 @@ def _study(folder: Path, task: Task, base: TrainConfig, content: str, recipe: Re
             raise ValueError(f"{folder}: cannot go on with other data")
         study.set_user_attr("content", content)
         yield study
-    except optuna.exceptions.StorageInternalError as error:
-        raise OSError(
-            errno.EIO, f"cannot be written; is the disk full? {error.__cause__}", str(folder / STUDY)
-        ) from error
+    except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
+        cause = getattr(error.__cause__ or error, "orig", None) or error.__cause__ or error
+        raise OSError(errno.ENOSPC if "full" in str(cause) else errno.EIO, str(cause), str(folder / STUDY)) from error
     finally:
-        storage.remove_session()
-        storage.engine.dispose()
+        if storage is not None:
+            storage.remove_session()
+            storage.engine.dispose()
         optuna.logging.set_verbosity(verbosity)
 
 

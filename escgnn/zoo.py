@@ -15,8 +15,38 @@ from typing import Any
 
 from escgnn import presets
 from escgnn.metrics import out_channels
-from escgnn.models import DSSGNN, ESCGNN, GINAK, I2GNN, IDGNN, NGNN, OSAN, PLGNN, SUN, Bounded, Network
-from escgnn.transforms import ChoiceBags, PolicyBags, Positions, RootedNodes, RootedPairs, StructuralEncoding
+from escgnn.models import (
+    DSSGNN,
+    ESCGNN,
+    GINAK,
+    GSN,
+    I2GNN,
+    IDGNN,
+    KGNN,
+    LGPGNN,
+    NGNN,
+    OSAN,
+    PLGNN,
+    PPGN,
+    SUN,
+    Bounded,
+    GraphormerGD,
+    Network,
+    OneGNN,
+)
+from escgnn.transforms import (
+    ChoiceBags,
+    ClosedWalks,
+    PairDistances,
+    PairRows,
+    PatternCounts,
+    PolicyBags,
+    Positions,
+    RootedNodes,
+    RootedPairs,
+    StructuralEncoding,
+    Triples,
+)
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
 
@@ -143,6 +173,7 @@ ATTENTION = "E + Σ n²: a message for every edge, and a weight for every two no
 BALLS = "Σ_v E(B(v)): a message for every edge of the ball around each node"
 PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each node, once for each neighbour"
 WHOLES = "Σ n²: a row for every two nodes; Σ n E: a message for every node and edge, fewer in balls"
+K_GNN = "Morris et al., Weisfeiler and Leman Go Neural: Higher-order Graph Neural Networks, AAAI 2019"
 DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 
 
@@ -225,6 +256,57 @@ ZOO: dict[str, Recipe] = {
         paper="Bevilacqua et al., Efficient Subgraph GNNs by Learning Effective Selection Policies, ICLR 2024",
         cost="(T² + 3 T + 2) / 2 E: a message for every edge of T + 1 copies, and of those before as T nodes are chosen",
         presets=presets.PL_GNN,
+    ),
+    "gsn": Recipe(
+        GSN,
+        once=PatternCounts,
+        paper="Bouritsas et al., Improving GNN Expressivity via Subgraph Isomorphism Counting, TPAMI 2022",
+        cost=f"{EDGES}; patterns are counted before",
+        presets=presets.GSN,
+    ),
+    "ppgn": Recipe(
+        PPGN,
+        each=PairRows,
+        paper="Maron et al., Provably Powerful Graph Networks, NeurIPS 2019",
+        cost="Σ n²: a row for every two nodes; Σ n³: products of matrices",
+        presets=presets.PPGN,
+    ),
+    "graphormer-gd": Recipe(
+        GraphormerGD,
+        each=PairDistances,
+        paper="Zhang et al., Rethinking the Expressive Power of GNNs via Graph Biconnectivity, ICLR 2023",
+        cost="Σ n²: a weight and a message for every two nodes, whose distances are measured before",
+        presets=presets.GRAPHORMER_GD,
+    ),
+    "lgp-gnn": Recipe(
+        LGPGNN,
+        once=ClosedWalks,
+        paper="Barceló et al., Graph Neural Networks with Local Graph Parameters, NeurIPS 2021",
+        cost=f"{EDGES}; walks are counted before",
+        presets=presets.LGP_GNN,
+    ),
+    "1-gnn": Recipe(
+        OneGNN,
+        fixed={"sets": [1]},
+        paper=K_GNN,
+        cost=f"{EDGES}, with a matrix each if it has features",
+        presets=presets.ONE_GNN,
+    ),
+    "1-2-3-gnn": Recipe(
+        KGNN,
+        each=Triples,
+        fixed={"sets": [1, 2, 3], "connected": True},
+        paper=K_GNN,
+        cost="Σ n²: a row for every two nodes; Σ n³: products of matrices; a row for every three nodes that hang together",
+        presets=presets.ONE_TWO_THREE_GNN,
+    ),
+    "3-gnn": Recipe(
+        KGNN,
+        each=Triples,
+        fixed={"sets": [3], "connected": False},
+        paper=K_GNN,
+        cost="Σ n³ / 6: a row for every three nodes; Σ n E: a message to each for each neighbour of one of them",
+        presets=presets.THREE_GNN,
     ),
 }
 

@@ -1,18 +1,15 @@
 import csv
-<<<<<<< HEAD
-from pathlib import Path
-=======
 import subprocess
 import sys
->>>>>>> longwork
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-<<<<<<< HEAD
 from escgnn.disk import (
+    DRAFT,
     Rejected,
     RejectLog,
     TableWriter,
@@ -22,9 +19,6 @@ from escgnn.disk import (
     is_unused,
     locked,
 )
-=======
-from escgnn.disk import DRAFT, Rejected, RejectLog, TableWriter, atomic, check_output
->>>>>>> longwork
 from escgnn.readers import GraphFile
 
 SCHEMA = pa.schema({"graph": pa.int64(), "name": pa.string()})

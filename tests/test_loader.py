@@ -128,6 +128,16 @@ def test_workers_make_the_same_batches(context, workers, transform, tmp_path):
     assert mapped._edge_index.is_shared() == (context == "spawn"), "spawned workers share the arrays, too"
 
 
+def test_a_transform_that_cannot_be_sent_is_told():
+    def local(batch):
+        return batch
+
+    with pytest.raises(ValueError, match=r"transform: it cannot be sent to workers \(.*local.*\); define its class"):
+        next(iter(Loader(STORE, 3, transform=local, workers=1, multiprocessing_context="spawn")))
+    forked = Loader(STORE, 3, transform=local, workers=1, multiprocessing_context="fork")
+    assert_same_batches(list(forked), list(Loader(STORE, 3)))
+
+
 def test_transforms_see_the_batch_and_leave_the_store_alone():
     encoded = list(Loader(STORE, 8, transform=ENCODING))
     assert_same_batches(encoded, [ENCODING(batch) for batch in Loader(STORE, 8)])

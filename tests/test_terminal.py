@@ -51,6 +51,10 @@ def test_metrics(printed):
     assert f"mae/{ODD}" in printed(terminal.show_metrics, {f"mae/{ODD}": 0.5})
 
 
+def test_files(printed):
+    assert printed(terminal.show_written, Path(f"a {ODD}"), Path("b")) == f"written to a {ODD} written to b"
+
+
 def test_progress(capfd):
     with terminal.progress_bar(f"reading {ODD}") as progress:
         progress(1, 2)
@@ -60,9 +64,13 @@ def test_progress(capfd):
 def test_complaints(capfd):
     terminal.show_error(ValueError(f"{ODD} is wrong"))
     terminal.show_error(FileExistsError(17, "File exists", ODD))
+    terminal.show_error(OSError(28, "No space left on device", ODD))
     terminal.show_warning(UserWarning(f"{ODD} is odd"), UserWarning, "some.py", 3)
-    lines = [f"error: {ODD} is wrong", f"error: {ODD}: file exists", f"warning: {ODD} is odd", ""]
-    assert capfd.readouterr().err.split("\n") == lines
+    full = (
+        "no space left on device; make room and do it again, a training with --resume: what was whole before still is"
+    )
+    lines = [f"error: {ODD} is wrong", f"error: {ODD}: file exists", f"error: {ODD}: {full}", f"warning: {ODD} is odd"]
+    assert capfd.readouterr().err.split("\n") == [*lines, ""]
 
 
 @pytest.mark.parametrize(

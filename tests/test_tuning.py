@@ -1,6 +1,8 @@
 import csv
+import errno
 import itertools
 import json
+import sqlite3
 
 import optuna
 import pytest
@@ -219,3 +221,31 @@ def test_one_process_at_a_time(tmp_path, bundle, monkeypatch):
 
     monkeypatch.setattr(training, "fit", fit)
     assert tune(bundle, tmp_path, trials=1, base=BASE).best.value == 1
+
+
+@pytest.mark.parametrize("name", ["last.ckpt", "trials.csv", "study.db"])
+def test_a_full_disk_ends_the_search_until_there_is_room(tmp_path, bundle, monkeypatch, name):
+    """It is no trial's fault: none fails, and the search comes to what it would have come to."""
+    folder = tmp_path / "search"
+    tune(bundle, folder, trials=1, base=BASE)
+    replace = type(folder).replace
+
+    def full(draft, target):
+        if target.name == name:
+            raise OSError(errno.ENOSPC, "no space")
+        return replace(draft, target)
+
+    def full_database(*_, **__):
+        cause = sqlite3.OperationalError("database or disk is full")
+        raise optuna.exceptions.StorageInternalError("An exception is raised during the commit") from cause
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(folder), "replace", full)
+        if name == "study.db":
+            patch.setattr(optuna.storages.RDBStorage, "set_trial_state_values", full_database)
+        with pytest.raises(OSError, match=r"No space left|disk is full") as error:
+            tune(bundle, folder, trials=2, base=BASE)
+    assert error.value.filename.endswith(name)
+    result = tune(bundle, folder, trials=2, base=BASE)
+    assert [trial.state for trial in result.trials] == ["complete", "complete"]
+    assert result.trials == tune(bundle, tmp_path / "straight", trials=2, base=BASE).trials

@@ -115,15 +115,10 @@ def given_file(source: str) -> Iterator[Path]:
         first, _, _ = content.partition(b"\n")
         words = {word.strip().strip(b'"').lower() for word in re.split(rb"[,;\t]", first)}
         is_table = any(b"smiles" in word for word in words) or {b"graph", b"source", b"target"} <= words
-<<<<<<< HEAD
-        text = "input.csv" if is_table else "input.smi"
-        held = Path(folder, "input.parquet" if content.startswith(b"PAR1") else text)
-=======
         extension = ".csv" if is_table else ".smi"
         if content.startswith(b"PAR1"):
             extension = ".parquet"
         held = Path(folder, f"input{extension}")
->>>>>>> longwork
         held.write_bytes(content)
         yield held
 

@@ -32,7 +32,17 @@ from escgnn.counting.patterns import (
 from escgnn.counting.work import Work, run_sums, share
 from escgnn.graphs import as_graph
 
-__all__ = ["TARGETS", "Pattern", "count", "count_all", "expected_steps", "named", "read_orbit", "read_pattern"]
+__all__ = [
+    "TARGETS",
+    "Pattern",
+    "count",
+    "count_all",
+    "expected_steps",
+    "named",
+    "per_orbit",
+    "read_orbit",
+    "read_pattern",
+]
 
 Level = Literal["graph", "node", "edge"]
 
@@ -141,6 +151,45 @@ def _is_by_formula(per: Level, pattern: Pattern, place: Any, induced: bool) -> b
         return formulas.find(pattern, "edge") is not None
     is_usual = place is None or place in pattern.orbit
     return formulas.find(pattern, "node" if is_usual else "other") is not None
+
+
+def per_orbit(
+    graph: Any, patterns: Iterable[Any], *, per: Literal["node", "edge"] = "node", induced: bool = False
+) -> NDArray[np.int64]:
+    """Number of copies of each pattern that hold a node, or an edge, in each position that it may have there.
+
+    Args:
+        graph: Anything that `graphs.as_graph` reads.
+        patterns: Names, or whatever `count` takes.
+        per: ``"node"`` or ``"edge"``, in either direction.
+        induced: Count only copies whose nodes the graph joins no further.
+
+    Returns:
+        (nodes or columns of ``edge_index``, positions): a column for each orbit of each pattern, in their order.
+
+    >>> from escgnn import graphs
+    >>> per_orbit(graphs.star(2), ["3-cycle", "2-path"])  # ends of a path, and its middle
+    array([[0, 0, 1],
+           [0, 1, 0],
+           [0, 1, 0]])
+
+    Raises:
+        ValueError: A pattern or the level makes no sense.
+    """
+    if per not in ("node", "edge"):
+        raise ValueError(f"per: {per!r}; expected 'node' or 'edge'")
+    view = as_graph(graph)
+    columns = []
+    for one in patterns:
+        shape, number = as_pattern(one)
+        own = [*number]  # what its nodes are called
+        if per == "node":
+            orbits: list[Any] = [own[node] for node in node_orbits(shape)]
+        else:
+            orbits = [(own[u], own[v]) for u, v in edge_orbits(shape)]
+        columns += [count(view, one, per=per, induced=induced, orbit=orbit) for orbit in orbits]
+    rows = view.num_nodes if per == "node" else view.edge_index.shape[1]
+    return np.stack(columns, 1) if columns else np.zeros((rows, 0), np.int64)
 
 
 def _position(orbit: Any, per: Level, pattern: Pattern, number: Mapping[Hashable, int]) -> int | Edge:

@@ -6,11 +6,16 @@ from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
 from escgnn.models.gin_ak import GINAK
+from escgnn.models.graphormer_gd import GraphormerGD
+from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
 from escgnn.models.id_gnn import IDGNN
+from escgnn.models.k_gnn import KGNN, OneGNN
+from escgnn.models.lgp_gnn import LGPGNN
 from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
+from escgnn.models.ppgn import PPGN
 from escgnn.models.sizes import Bounded
 from escgnn.models.sun import SUN
 from escgnn.models.wrapping import with_structure
@@ -19,16 +24,22 @@ __all__ = [
     "DSSGNN",
     "ESCGNN",
     "GINAK",
+    "GSN",
     "I2GNN",
     "IDGNN",
+    "KGNN",
+    "LGPGNN",
     "NGNN",
     "OSAN",
     "PLGNN",
+    "PPGN",
     "SUN",
     "Bounded",
     "CountSkip",
     "Frame",
+    "GraphormerGD",
     "Network",
+    "OneGNN",
     "Term",
     "export_program",
     "size_of",

@@ -1,6 +1,7 @@
 """What is written and seen of every epoch, so that a run that is killed loses at most the current one."""
 
 import csv
+import io
 import logging
 import math
 import time
@@ -151,8 +152,10 @@ class AtomicIO(TorchCheckpointIO):
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         """Write the checkpoint."""
-        with atomic(path) as draft, draft.open("wb") as stream:  # given a path, torch does not say that a disk is full
-            torch.save(checkpoint, stream)
+        content = io.BytesIO()  # given a file, torch speaks of positions in it when the disk is full
+        torch.save(checkpoint, content)
+        with atomic(path) as draft:
+            draft.write_bytes(content.getbuffer())
 
     def load_checkpoint(self, path: Any, map_location: Any = None, weights_only: bool | None = True) -> dict[str, Any]:
         """Read the checkpoint, or what Lightning writes on the way from one process to another."""

@@ -1,8 +1,24 @@
 """What is done to graphs before a network sees them: to each batch, as PyTorch Geometric transforms, or once to all."""
 
+from escgnn.transforms.pairs import PairDistances, PairRows
+from escgnn.transforms.patterns import PatternCounts
 from escgnn.transforms.policies import ChoiceBags, PolicyBags
 from escgnn.transforms.positions import Positions
 from escgnn.transforms.rooted import RootedNodes, RootedPairs
 from escgnn.transforms.structural import StructuralEncoding
+from escgnn.transforms.triples import Triples
+from escgnn.transforms.walks import ClosedWalks
 
-__all__ = ["ChoiceBags", "PolicyBags", "Positions", "RootedNodes", "RootedPairs", "StructuralEncoding"]
+__all__ = [
+    "ChoiceBags",
+    "ClosedWalks",
+    "PairDistances",
+    "PairRows",
+    "PatternCounts",
+    "PolicyBags",
+    "Positions",
+    "RootedNodes",
+    "RootedPairs",
+    "StructuralEncoding",
+    "Triples",
+]

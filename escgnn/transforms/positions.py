@@ -60,12 +60,10 @@ class Positions:
         """The graphs with the column; themselves if there is none."""
         if self.positional is None or not len(graphs):
             return graphs
-        make = MAKERS[self.positional["kind"]]
-        size = self.positional["size"]
+        kind = self.positional["kind"]
         with torch.random.fork_rng(devices=[]):  # PyG draws signs
-            rows = [make(data, size) for data in graphs]
-        (name,) = self.adds
-        return graphs.with_fields(node={name: torch.cat(rows)})
+            rows = [MAKERS[kind](data, self.positional["size"]) for data in graphs]
+        return graphs.with_fields(node={NAMES[kind]: torch.cat(rows)})
 
     def __repr__(self) -> str:
         return f"Positions({self.positional})"

@@ -144,3 +144,12 @@ def test_encode_count_and_predict(elsewhere, trained, tmp_path, monkeypatch):
 def test_workers_are_counted():
     with pytest.raises(ValueError, match="workers: -1; expected 0 or more"):
         LocalEngine(-1)
+
+
+def test_what_cannot_be_sent_to_workers_is_told():
+    def local(item):
+        return [item]
+
+    with pytest.raises(ValueError, match=r"workers: 2; what they are to run .*local object.*top of a module"):
+        next(LocalEngine(2).map(local, [1, 2]))
+    assert [*LocalEngine().map(local, [1, 2])] == [1, 2]

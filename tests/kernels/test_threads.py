@@ -1,5 +1,6 @@
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -44,3 +45,14 @@ def test_a_forked_child_makes_its_own_pool():
         same = (encoding.rows(graph, threads=2).bin == expected.bin).all()
         os._exit(0 if same else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
+def test_processes_encode_after_their_parent_has(method):
+    """What has been used, with all that it keeps, can be sent to another process and used there."""
+    graph, encoding = graphs.molecule_like(60), RootedEncoding((1, 3))
+    expected = encoding.rows(graph, threads=2)
+    with ProcessPoolExecutor(1, get_context(method)) as pool:
+        rows = pool.submit(encoding.rows, graph, threads=2).result()
+    assert (rows.bin == expected.bin).all() and (rows.count == expected.count).all()

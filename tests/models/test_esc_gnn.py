@@ -288,7 +288,7 @@ def test_learns_to_count():
     ("options", "message"),
     [
         ({"backbone": "gcn"}, "backbone: 'gcn'; expected one of gin, mpnn, gps, pna, gatedgcn"),
-        ({"level": "pair"}, "level: 'pair'; expected one of graph, node, edge"),
+        ({"level": "pair"}, "level: 'pair'; ESCGNN is defined for graph, node, edge"),
         ({"jumping": "max"}, "jumping: 'max'; expected one of last, concat, sum"),
         ({"norm": None}, "norm: None; expected one of batch, layer, none"),
         ({"pool": "max"}, "pool: 'max'; expected one of sum, mean, attention"),

@@ -291,23 +291,13 @@ def test_full_disk(trained, tmp_path, monkeypatch, name):
     torch.testing.assert_close(*states, rtol=0, atol=0)
 
 
-def test_a_checkpoint_that_does_not_fit_says_so(tmp_path, monkeypatch):
-    """As a full disk does: torch alone would speak of positions in the file."""
+def test_a_checkpoint_for_which_there_is_no_room(tmp_path, monkeypatch):
+    """A disk that becomes full in the middle of it; torch alone would speak of positions in the file."""
 
-    class Full:
-        def write(self, data):
-            raise OSError(errno.ENOSPC, "no space")
+    def full(draft, content):
+        raise OSError(errno.ENOSPC, "no space")
 
-        def flush(self):
-            return
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            return
-
-    monkeypatch.setattr(type(tmp_path), "open", lambda *_: Full())
+    monkeypatch.setattr(type(tmp_path), "write_bytes", full)
     with pytest.raises(OSError, match="No space left on device") as error:
         recording.AtomicIO().save_checkpoint({"a": torch.ones(3)}, tmp_path / "last.ckpt")
     assert error.value.filename == str(tmp_path / "last.ckpt")
