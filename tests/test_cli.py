@@ -1,11 +1,13 @@
 """Commands as people type them: what they print, and what they complain of."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 import warnings
 from inspect import signature
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -203,6 +205,18 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
     assert [line.split(",")[-1].strip('"') == "ok" for line in lines[1:]] == [True, False, True]
+    answer = lines[3].split(",")[2]
+    assert escgnn("predict", "run", "CC").splitlines() == ['"smiles","pred_length","status"', f'"CC",{answer},"ok"']
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("name;smiles\nü;CC\n".encode())))
+    printed = escgnn("predict", "run", "-", "-o", "-")
+    assert printed.splitlines()[1] == f'"ü","CC",{answer},"ok"'
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"CC ethane\nC(\n")))
+    escgnn("predict", "run", "-", "-o", "out.tsv")
+    assert [line.split("\t")[-1] for line in (tmp_path / "out.tsv").read_text().splitlines()[:2]] == [
+        '"status"',
+        '"ok"',
+    ]
+    assert "missing.csv: no such file" in escgnn("predict", "run", "missing.csv", check=False)
     printed = escgnn("export", "run", "-o", "model.onnx")
     assert "int64 (2, edges)" in printed and "written to model.onnx" in printed
     assert (tmp_path / "model.onnx").stat().st_size > 1000

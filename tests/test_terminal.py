@@ -1,5 +1,6 @@
 """What commands print keeps its square brackets, which Rich would take for styles."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,30 @@ def printed(capsys, monkeypatch):
     """What a function prints, in one line."""
     monkeypatch.setattr(terminal.console, "width", 200)
     return lambda show, *arguments: show(*arguments) or " ".join(capsys.readouterr().out.split())
+
+
+def test_a_sign_of_life_where_output_is_piped(capsys, monkeypatch):
+    """Lines on stderr while work goes on, with what was said last, and none when it is over."""
+    monkeypatch.setattr(terminal, "EVERY", 0.01)
+    with terminal.progress_bar("encoding [x].g6") as progress:
+        progress(1, 4, "graph 7: 35%")
+        seen = ""
+        while "graph 7" not in seen:
+            seen += capsys.readouterr().err
+            time.sleep(0.01)
+    assert "encoding [x].g6: 25% read, graph 7: 35%, 0 s\n" in seen
+    with terminal.still_alive("training") as sign:
+        seen = ""
+        sign("3 epochs")
+        while "training: 3 epochs, " not in seen:
+            seen += capsys.readouterr().err
+            time.sleep(0.01)
+
+
+def test_short_work_says_nothing(capsys):
+    with terminal.progress_bar("encoding") as progress:
+        progress(1, 4, "")
+    assert capsys.readouterr().err == ""
 
 
 def test_records(printed):

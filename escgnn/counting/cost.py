@@ -3,13 +3,12 @@
 import numpy as np
 
 from escgnn.counting.patterns import Pattern
-from escgnn.graphs import Graph
-from escgnn.graphs.cost import Steps, arcs, highest_degrees, per_graph, walks
+from escgnn.graphs import Graph, cost
 
 LIGHT = 1e6  # steps of all graphs that are not worth a closer look
 
 
-def steps(graph: Graph, pattern: Pattern | None, by_formula: bool) -> Steps:
+def steps(graph: Graph, pattern: Pattern | None, by_formula: bool) -> cost.Steps:
     """No fewer than the steps for each of the graphs side by side, but for a factor; often far too many.
 
     Args:
@@ -18,14 +17,14 @@ def steps(graph: Graph, pattern: Pattern | None, by_formula: bool) -> Steps:
         by_formula: Whether only cycles and cliques are searched for, and the pattern is not.
     """
     edges = _cycle_and_clique_depth(pattern) if by_formula or pattern is None else pattern.num_nodes - 1
-    highest = np.maximum(highest_degrees(graph), 1).astype(np.float64)
+    highest = np.maximum(cost.highest_degrees(graph), 1).astype(np.float64)
     with np.errstate(over="ignore"):  # infinitely many are enough to know
-        most: Steps = arcs(graph) * highest ** (edges - 1)
+        most: cost.Steps = cost.arcs(graph) * highest ** (edges - 1)
     if most.sum() <= LIGHT or not (by_formula or pattern is None):
         return most
-    *_, ways = walks(graph, edges)
+    *_, ways = cost.walks(graph, edges)
     ways[graph.degrees < 2] = 0  # no cycle and no clique begins there
-    return np.minimum(most, per_graph(graph, ways) + arcs(graph))
+    return np.minimum(most, cost.per_graph(graph, ways) + cost.arcs(graph))
 
 
 def _cycle_and_clique_depth(pattern: Pattern | None) -> int:

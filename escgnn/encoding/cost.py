@@ -4,31 +4,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.encoding.settings import Settings
-from escgnn.graphs import Graph
-from escgnn.graphs.cost import Steps, arcs, highest_degrees, per_graph, walks
+from escgnn.graphs import Graph, cost
 from escgnn.kernels.resistance import MAX_CORE
 
 FARTHEST = 8  # hops from which on a root is taken to see its whole graph
 LIGHT = 3e7  # steps of all graphs that are not worth a closer look
 
 
-def steps(graph: Graph, settings: Settings) -> Steps:
+def steps(graph: Graph, settings: Settings) -> cost.Steps:
     """No fewer than the steps for each of the graphs side by side, but for a factor; often far too many.
 
     First as if every node had the highest degree of its graph, which takes no time; if that is much, from walks.
     """
     sizes = np.diff(graph.ptr)
     longest = _longest_walks(settings)
-    branches = np.maximum(highest_degrees(graph) - 1, 1).astype(np.float64)
+    branches = np.maximum(cost.highest_degrees(graph) - 1, 1).astype(np.float64)
     powers = branches ** np.arange(longest)[:, None]  # (walks, graphs)
-    roots = arcs(graph) + settings.nodes * sizes
-    most: Steps = roots * _per_root(settings, arcs(graph), sizes, np.cumsum((branches + 1) * powers, axis=0))
+    roots = cost.arcs(graph) + settings.nodes * sizes
+    most: cost.Steps = roots * _per_root(settings, cost.arcs(graph), sizes, np.cumsum((branches + 1) * powers, axis=0))
     if most.sum() <= LIGHT:
         return most
-    ways = np.cumsum([*walks(graph, longest)], axis=0)  # (walks, nodes)
+    ways = np.cumsum([*cost.walks(graph, longest)], axis=0)  # (walks, nodes)
     owner = np.repeat(np.arange(graph.num_graphs), sizes)
-    per_root = _per_root(settings, arcs(graph)[owner], sizes[owner], ways)
-    closer: Steps = per_graph(graph, (graph.degrees + settings.nodes) * per_root)
+    per_root = _per_root(settings, cost.arcs(graph)[owner], sizes[owner], ways)
+    closer: cost.Steps = cost.per_graph(graph, (graph.degrees + settings.nodes) * per_root)
     return np.minimum(most, closer)
 
 
@@ -38,7 +37,7 @@ def _longest_walks(settings: Settings) -> int:
     return max(around, settings.cycle_length - 2) if "cycle" in settings.parts else around
 
 
-def _per_root(settings: Settings, whole: NDArray[np.int64], sizes: NDArray[np.int64], ways: Steps) -> Steps:
+def _per_root(settings: Settings, whole: NDArray[np.int64], sizes: NDArray[np.int64], ways: cost.Steps) -> cost.Steps:
     """Steps for one end of a root.
 
     Args:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
+from threading import current_thread, main_thread
 from typing import Any
 
 from escgnn.engines.engine import Item, Result
@@ -52,7 +53,7 @@ class LocalEngine:
             is_over = True
         finally:
             if not is_over:  # nobody waits for what is under way
-                for worker in [*(pool._processes or {}).values()]:
+                for worker in [*(getattr(pool, "_processes", None) or {}).values()]:
                     worker.terminate()
             pool.shutdown(cancel_futures=True)
 
@@ -70,7 +71,8 @@ def _pickled(function: Callable[..., Any], workers: int) -> bytes:
 def _prepare_worker(pickled: bytes, threads: int) -> None:
     """Keep the function; libraries that it loads share the cores with those of the other workers."""
     global _function
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
+    if current_thread() is main_thread():  # as in every process of its own
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
     for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(name, str(threads))
     _function = pickle.loads(pickled)

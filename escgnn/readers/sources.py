@@ -251,9 +251,12 @@ def csv_rows(lines: Iterable[tuple[int, str]], delimiter: str, width: int, span:
             more.clear()
             try:
                 cells = next(csv.reader(chain([text], following()), delimiter=delimiter, strict=True))
-            except csv.Error:
+            except csv.Error as error:
                 ahead.extendleft(reversed(more))
-                cells, trouble = [], "a quote is not closed, or is closed within a cell"
+                cells = []
+                trouble = "a quote is not closed, or is closed within a cell"
+                if "field limit" in str(error):
+                    trouble = f"a cell in quotes has more than {csv.field_size_limit():,} letters"
         else:
             cells = text.rstrip("\r\n").split(delimiter)
         if not trouble and len(cells) != width:

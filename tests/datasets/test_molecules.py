@@ -9,7 +9,7 @@ import torch
 from networkx.algorithms.isomorphism import categorical_node_match
 
 from escgnn import datasets
-from escgnn.datasets import zinc
+from escgnn.datasets import parse_molecules, zinc
 from escgnn.datasets.molecules import (
     BOND_TYPE,
     CHIRALITY,
@@ -21,7 +21,7 @@ from escgnn.datasets.molecules import (
 )
 from escgnn.datasets.splits import scaffold_split
 from escgnn.graphs import as_graph
-from escgnn.readers import parse
+from escgnn.readers import chemistry, parse
 
 MOLHIV_UNREADABLE = {137, 987, 12882, 18293, 30784, 30785, 35728}  # PROVENANCE: they break the rules of valence
 
@@ -209,3 +209,24 @@ def with_flat_columns(data):
     """As PyG's ZINC has them."""
     data.edge_attr, data.y = data.edge_attr[:, 0], data.y[0]
     return data
+
+
+def test_scaffolds_that_take_rdkit_for_ever_are_refused():
+    found = parse_molecules(["C1CC1" * 201, "CC"], "ogb", scaffolds=True)
+    assert found.reasons == {0: "201 rings, too many for its scaffold; at most 200, or another split"}
+    assert [*found.scaffolds] == [""]
+
+
+def test_a_molecule_that_rdkit_refuses_midway_leaves_nothing(monkeypatch):
+    """An absurd valence is noticed when a feature is asked for, after others were read."""
+    Chem, _ = chemistry()
+
+    def absurd(atom):
+        if atom.GetAtomicNum() == 92:
+            raise RuntimeError("Pre-condition Violation")
+        return 0
+
+    monkeypatch.setattr(Chem.Atom, "GetTotalNumHs", absurd)
+    found = parse_molecules(["CC", "C[U]", "CO"], "ogb")
+    assert found.good.tolist() == [0, 2] and len(found.node["x"]) == 4 and len(found.edges) == 2
+    assert found.reasons == {1: "RDKit cannot read it: Pre-condition Violation"}

@@ -59,7 +59,7 @@ def test_nothing_is_left_of_a_graph_that_was_given_up(star, tmp_path):
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
 def test_limits_that_are_none(dense, tmp_path, seconds):
-    with pytest.raises(ValueError, match="max_seconds_per_graph: .*; expected a number above 0"):
+    with pytest.raises(ValueError, match=r"max_seconds_per_graph: .*; expected a number above 0"):
         count_file(dense, tmp_path / "out.csv", "3-cycle", max_seconds_per_graph=seconds)
 
 

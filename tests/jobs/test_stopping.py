@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command soon, whatever runs, and leaves nothing behind: with real processes, and waits that only a hang reaches."""
+"""Ctrl-C ends a command soon, whatever runs, and leaves nothing behind; with real processes."""
 
 import os
 import signal

@@ -56,6 +56,28 @@ def read(path):
         return [*csv.reader(stream)]
 
 
+def test_a_graph_that_takes_too_long_has_no_prediction(bare, tmp_path):
+    leaves = "".join(f"1,0,{leaf}\n" for leaf in range(1, 50_000))
+    (tmp_path / "in.csv").write_text(f"graph,source,target\n0,0,1\n{leaves}2,3,4\n")
+    run = bare["graph", "regression"]
+    summary = predict_file(run, tmp_path / "in.csv", tmp_path / "out.tsv", max_seconds_per_graph=0.2)
+    assert (summary.predicted, summary.rows) == (2, 3)
+    status = [line.split("\t")[-1].strip('"') for line in (tmp_path / "out.tsv").read_text().splitlines()[1:]]
+    assert status == ["ok", "it takes longer than 0.2 s, the limit max_seconds_per_graph", "ok"]
+
+
+def test_one_line_of_megabytes_is_one_bad_row(run, tmp_path):
+    (tmp_path / "in.csv").write_text(f'smiles\nCCO\n{"C" * 5_000_000}\n"{"C1CC1" * 1_000_000}"\nCCN\n')
+    summary = predict_file(run, tmp_path / "in.csv", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["status"].to_pylist() == [
+        "ok",
+        "a SMILES of 5,000,000 letters; at most 100,000 are read",
+        "a cell in quotes has more than 131,072 letters",
+        "ok",
+    ]
+    assert summary.predicted == 2
+
+
 def test_csv_with_broken_rows(run, tmp_path):
     (tmp_path / "in.csv").write_bytes(
         b"\xef\xbb\xbfid,SMILES,note\n"
@@ -95,10 +117,10 @@ def test_csv_with_broken_rows(run, tmp_path):
 
 def test_rows_that_are_at_fault_say_why(run, tmp_path):
     """They keep the cells that have a column, whatever is wrong with them."""
-    (tmp_path / "in.csv").write_bytes(b"id,smiles\n1,CCO,more\n2,CCO\n\xb5,CCO\n4,[H][H]\n")
+    (tmp_path / "in.csv").write_bytes(b"id,smiles\n1,CCO,more\n2,CCO\n\xb5,CC\xb5\n4,[H][H]\n")
     predict_file(run, tmp_path / "in.csv", tmp_path / "out.csv")
     rows = read(tmp_path / "out.csv")[1:]
-    assert [row[:2] for row in rows] == [["1", "CCO"], ["2", "CCO"], ["\\xb5", "CCO"], ["4", "[H][H]"]]
+    assert [row[:2] for row in rows] == [["1", "CCO"], ["2", "CCO"], ["\u00b5", "CC\\xb5"], ["4", "[H][H]"]]
     assert [row[2] == "" for row in rows] == [True, False, True, True]
     assert [row[-1] for row in rows] == [
         "has 3 cells, the header 2",
