@@ -82,7 +82,7 @@ def test_files(printed):
 
 def test_progress(capfd):
     with terminal.progress_bar(f"reading {ODD}") as progress:
-        progress(1, 2)
+        progress(1, 2, "")
     assert capfd.readouterr().err == "", "a file has no bar, nor the line that it stood on"
 
 

@@ -333,7 +333,7 @@ def test_columns_named_twice(table):
 def test_labels_of_another_kind(table, tmp_path):
     """What a table of labels or a split lacks is told like what the first one lacks."""
     for text, message in [
-        ("graph;split\n", r"split\.csv is separated by ';'; save it with commas"),
+        ("graph;split\n1;holdout\n", r"split\.csv: line 2: split is 'holdout'; expected train, valid or"),
         ("graph,part\n", r"split\.csv has no column 'split'; its columns are graph, part"),
         ("graph,split\n9,x\n1,train\n5,holdout\n", r"split\.csv: line 4: split is 'holdout'; expected train, valid or"),
     ]:
