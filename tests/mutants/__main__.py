@@ -19,7 +19,7 @@ from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
 # Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
-PATIENCE = {False: 600, True: 60}
+PATIENCE = {False: 600, True: 30}
 
 
 class Results:
