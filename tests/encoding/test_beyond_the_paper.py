@@ -203,3 +203,12 @@ def test_bins_of_pairs_ascend_with_several_radii():
         for start, stop in zip(ends - rows.length, ends, strict=True):
             assert (np.diff(rows.bin[start:stop]) > 0).all()
         assert rows.dense().sum() == rows.count.sum()
+
+
+@pytest.mark.parametrize("hops", [1, 2, (1, 2)])
+def test_pairs_do_not_see_those_before_them(hops):
+    graph = graphs.erdos_renyi(8, 0.25, 2)
+    pairs = [(u, v) for u in range(8) for v in range(8)]
+    encoding = RootedEncoding(hops, ("node", "joint"), max_nodes=6)
+    rows = encoding.pairs(graph, pairs)
+    assert [rows[i] for i in range(64)] == [encoding.row(graph, u, v) for u, v in pairs]

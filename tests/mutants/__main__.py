@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -19,7 +20,7 @@ from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
 # Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
-PATIENCE = {False: 600, True: 60}
+PATIENCE = {False: 600, True: 30}
 
 
 class Results:
@@ -69,20 +70,24 @@ def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
         running: dict[Run, tuple[Mutant, str]] = {}
         known = {mutant: mutant.digest(trees[0]) for mutant in [*sound(todo), *todo]}  # as it was when it was copied
         queue = [mutant for mutant, digest in known.items() if digest not in results.trials]
-        while queue or running:
-            while queue and trees:
-                mutant = queue.pop(0)
-                tree = trees.pop()
-                original = (tree / mutant.file).read_text()
-                if mutant.old:
-                    (tree / mutant.file).write_text(mutant.applied(tree))
-                run = Run(tree, mutant.tests, mutant.interpreted, PATIENCE[mutant.interpreted])
-                running[run] = (mutant, original)
-            for run, trial in finished([*running]):
-                mutant, original = running.pop(run)
-                (run.tree / mutant.file).write_text(original)
-                trees.append(run.tree)
-                keep(mutant, known[mutant], _lenient(trial, mutant.interpreted), results)
+        try:
+            while queue or running:
+                while queue and trees:
+                    mutant = queue.pop(0)
+                    tree = trees.pop()
+                    original = (tree / mutant.file).read_text()
+                    if mutant.old:
+                        (tree / mutant.file).write_text(mutant.applied(tree))
+                    run = Run(tree, mutant.tests, mutant.interpreted, PATIENCE[mutant.interpreted])
+                    running[run] = (mutant, original)
+                for run, trial in finished([*running]):
+                    mutant, original = running.pop(run)
+                    (run.tree / mutant.file).write_text(original)
+                    trees.append(run.tree)
+                    keep(mutant, known[mutant], _lenient(trial, mutant.interpreted), results)
+        finally:  # an error or an interrupt leaves nothing behind
+            for run in running:
+                run.end()
 
 
 def keep(mutant: Mutant, digest: str, trial: Trial, results: Results) -> None:
@@ -133,6 +138,7 @@ def main() -> int:
     mutants = chosen(read(), given.only)
     results = Results(KEPT)
     os.nice(given.nice)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     run_all([mutant for mutant in mutants if not mutant.equivalent], results, given.processes)
     return 0 if report(mutants, results) else 1
 

@@ -94,7 +94,7 @@ class Run:
         took = round(time.perf_counter() - self.began, 1)
         if self._process.is_alive() and took < STUCK:
             return None
-        self._end()
+        self.end()
         if self._process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
             return Trial(ENDLESS, took)
         try:
@@ -105,7 +105,7 @@ class Run:
             return Trial("", took, output[-2000:])
         return Trial(failed, took)
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """End it, and whatever it has started."""
         assert self._process.pid is not None
         with suppress(ProcessLookupError):
@@ -124,6 +124,7 @@ def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
 
 def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int, sender: Connection) -> None:
     """In the fork: forget what was loaded from elsewhere, and run."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.setsid()  # whatever the tests start can be ended with them
     used = math.ceil(time.process_time())
     resource.setrlimit(resource.RLIMIT_CPU, (used + patience, resource.RLIM_INFINITY))
