@@ -2,15 +2,14 @@
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from escgnn import provenance
 
 
 def best_time(job: Callable[[], Any], repeats: int = 5) -> float:
@@ -39,19 +38,14 @@ def in_new_process(code: str, environment: dict[str, str], *arguments: str) -> t
 
 def record(benchmark: str, figures: dict[str, Any]) -> None:
     """Append one run to `history.jsonl`, with what it takes to read it later."""
-    folder = Path(__file__).parent
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=folder, capture_output=True, text=True, check=False
-    ).stdout.strip()
     line = {
         "benchmark": benchmark,
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit,
-        "command": " ".join(sys.argv),
+        "time": provenance.now(),
+        "commit": provenance.commit(),
+        "command": provenance.command(),
         "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "versions": {name: version(name) for name in ("numba", "numpy", "torch", "torch_geometric")},
+        "versions": provenance.versions(),
         "figures": figures,
     }
-    with (folder / "history.jsonl").open("a") as history:
+    with (Path(__file__).parent / "history.jsonl").open("a") as history:
         history.write(json.dumps(line) + "\n")

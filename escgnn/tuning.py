@@ -35,8 +35,8 @@ except ImportError:
     raise ImportError("escgnn.tuning needs Optuna: pip install 'escgnn[tune]'") from None
 
 BASE, STUDY, BEST, TABLE = "base.yaml", "study.db", "best.yaml", "trials.csv"
-PARTS = ("degree", "node", "joint", "edge", "resistance")  # the edge histogram is always kept; counting rests on it
-OPTIONAL = tuple(part for part in PARTS if part != "edge")
+SEARCHED = ("degree", "node", "joint", "edge", "resistance")  # the edge histogram is always kept; counting rests on it
+OPTIONAL = tuple(part for part in SEARCHED if part != "edge")
 NETWORK: dict[str, BaseDistribution] = {
     "hidden": CategoricalDistribution([32, 64, 128, 256]),
     "layers": IntDistribution(2, 6),
@@ -268,8 +268,8 @@ def _config(base: TrainConfig, settings: Mapping[str, Any], recipe: Recipe | Non
     if "hops" in settings:
         changed["transform"]["hops"] = settings["hops"]
     if any(part in settings for part in OPTIONAL):
-        parts = [part for part in PARTS if settings.get(part, True)]
-        others = [part for part in base.transform["parts"] if part not in PARTS]
+        parts = [part for part in SEARCHED if settings.get(part, True)]
+        others = [part for part in base.transform["parts"] if part not in SEARCHED]
         changed["transform"]["parts"] = (*parts, *others)
     return checked(changed, recipe)
 

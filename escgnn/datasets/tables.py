@@ -34,7 +34,7 @@ METRICS: dict[Kind, tuple[str, Direction]] = {
     "multilabel": ("rocauc", "max"),
 }
 KINDS_OF_ONE = ("regression", "binary", "multiclass")  # target among those of other kinds
-LARGEST = float(np.finfo(np.float32).max)  # target
+LARGEST_TARGET = float(np.finfo(np.float32).max)
 UNKNOWN = {"", "na", "n/a", "nan", "null", "none", "-"}  # targets, in lower case
 NO_VALUE = "no target has a value"
 PARSER = 4  # its version; what an earlier one made is made again
@@ -282,7 +282,7 @@ def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Ta
             except ValueError:
                 problems[row] = f"{name}: {cell[:30]!r} is not a number"
                 continue
-            if abs(value) > LARGEST:
+            if abs(value) > LARGEST_TARGET:
                 problems[row] = f"{name}: {cell[:30]!r} is not a finite number"
             else:
                 y[row, place] = value

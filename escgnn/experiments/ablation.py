@@ -9,7 +9,7 @@ from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.experiments.trained import outcome, per_target, train
 from escgnn.records import Table
 
-PARTS = {
+KEPT = {
     "ESC-GNN": ("degree", "node", "joint", "edge"),
     "- degree": ("node", "joint", "edge"),
     "- node-level": ("degree", "edge"),
@@ -23,7 +23,7 @@ TAB_COUNT_AB = Table(
     title="Counting without a part of the encoding",
     metric="norm MAE",
     columns=counting.COLUMNS,
-    rows=(*PARTS, "MPNN"),
+    rows=(*KEPT, "MPNN"),
     paper={
         "MPNN": counting.MPNN,
         "ESC-GNN": counting.ESC_GNN,
@@ -56,7 +56,7 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     variant = f"h={HOPS}"
     found = []
     for seed in range(seeds):
-        for row, parts in PARTS.items():
+        for row, parts in KEPT.items():
             found.append(
                 Cell(row, seed, variant, counting.settings(budget, HOPS, shorter, {"encoding": {"parts": parts}}))
             )

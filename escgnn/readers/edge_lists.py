@@ -17,7 +17,7 @@ from escgnn.readers.sources import NOT_UTF8, ParquetSource, Row, TextSource, csv
 
 COLUMNS = ("graph", "source", "target")
 INTEGER = re.compile("-?[0-9]+")
-FEW = 1 << 15  # bytes worth reading row by row
+ROW_BY_ROW = 1 << 15  # bytes: no block that is smaller is halved again
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class _TextTable:
             self.kind = self._first_kind(block)
         if fast := self._fast(line, block):
             yield fast
-        elif len(block) < FEW or not 0 < (half := block.find(b"\n", len(block) // 2) + 1) < len(block):
+        elif len(block) < ROW_BY_ROW or not 0 < (half := block.find(b"\n", len(block) // 2) + 1) < len(block):
             yield self._careful(line, block)
         else:
             yield from self.rows(line, block[:half])

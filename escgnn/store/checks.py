@@ -9,7 +9,7 @@ from torch_geometric.data import Batch, Data
 
 from escgnn.kernels.store import find_bad_column
 
-LARGEST = torch.iinfo(torch.int32).max
+LARGEST_SIZE = torch.iinfo(torch.int32).max
 LEVELS = ("node", "edge", "graph")
 MISREAD = ("index", "batch", "ptr", "face", "num_nodes")  # PyG shifts, stacks or sums what has this in its name
 TAKEN = {*dir(Data), *dir(Batch)} - {"x", "edge_attr", "edge_weight", "y", "pos", "time"}
@@ -37,8 +37,8 @@ def checked_integers(argument: str, values: Any) -> Tensor:
 def checked_sizes(argument: str, values: Any) -> Tensor:
     """One size per graph, so small that sums cannot overflow."""
     sizes = checked_integers(argument, values).long()
-    if sizes.dim() != 1 or (sizes < 0).any() or (sizes > LARGEST).any():
-        raise ValueError(f"{argument}: expected one number from 0 to {LARGEST} for each graph")
+    if sizes.dim() != 1 or (sizes < 0).any() or (sizes > LARGEST_SIZE).any():
+        raise ValueError(f"{argument}: expected one number from 0 to {LARGEST_SIZE} for each graph")
     return sizes
 
 

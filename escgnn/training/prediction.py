@@ -22,7 +22,7 @@ from escgnn.training.fingerprints import hash_graphs
 from escgnn.training.folder import Run
 
 BATCH = 256  # graphs at a time where nobody says
-PARTS = ("train", "validation", "test", "all")
+SUBSETS = ("train", "validation", "test", "all")
 
 
 class UnseenShapesWarning(UserWarning):
@@ -68,8 +68,8 @@ def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size
 
 def part_of(bundle: DatasetBundle, split: str) -> GraphStore:
     """The graphs of a part of a dataset, or all."""
-    if split not in PARTS:
-        raise ValueError(f"split: {split!r}; expected one of {', '.join(PARTS)}")
+    if split not in SUBSETS:
+        raise ValueError(f"split: {split!r}; expected one of {', '.join(SUBSETS)}")
     graphs: GraphStore = bundle.graphs if split == "all" else getattr(bundle, split)
     return graphs
 
