@@ -327,6 +327,7 @@ def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recip
         test=plain(evaluate(run, bundle)) if len(bundle.test) else {},
         seed=config.seed,
         seconds=sum(row["seconds"] for row in history.rows),
+        cpu_seconds=sum(row.get("cpu_seconds", 0.0) for row in history.rows),
     )
     files.save_json(result.to_json(), folder / files.RESULT)
     return result

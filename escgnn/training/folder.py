@@ -287,7 +287,9 @@ class Result:
         validation: Metrics of that epoch; several targets' as ``metric/target``, too. None if undefined.
         test: The same of the test graphs; empty if there were none.
         seed: Of the run.
-        seconds: Spent on training and validation.
+        seconds: Spent on training and validation, by the clock.
+        cpu_seconds: The same as processor time of all threads, which other work on the machine does not change; workers that
+            make batches in processes of their own are not in it. 0 for epochs written before it was measured.
         command: What was called.
         versions: Of what decides the numbers.
         commit: Of this code, if known.
@@ -302,6 +304,7 @@ class Result:
     test: Metrics
     seed: int
     seconds: float = field(compare=False, default=0.0)
+    cpu_seconds: float = field(compare=False, default=0.0)
     command: str = field(compare=False, default_factory=provenance.command)
     versions: Mapping[str, str] = field(compare=False, default_factory=provenance.versions)
     commit: str | None = field(compare=False, default_factory=provenance.commit)

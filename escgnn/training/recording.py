@@ -107,6 +107,7 @@ class Recorder(Checkpoint):
         self.history = History(learner.task)
         self.began = False  # then the checkpoint, if there was one, was good
         self._start = 0.0
+        self._processor = 0.0
 
     def state_dict(self) -> dict[str, Any]:
         """The history, for Lightning to put into the checkpoint."""
@@ -123,6 +124,7 @@ class Recorder(Checkpoint):
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Note the time."""
         self._start = time.perf_counter()
+        self._processor = time.process_time()
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Write the epoch. Lightning calls this after the module's own hook, because it is a ``Checkpoint``."""
@@ -135,6 +137,7 @@ class Recorder(Checkpoint):
             **means,
             "lr": pl_module.lr,
             "seconds": time.perf_counter() - self._start,
+            "cpu_seconds": time.process_time() - self._processor,
         }
         is_best = self.history.add(row, pl_module.metrics, pl_module.judged.state_dict())
         if trainer.is_global_zero:
