@@ -79,10 +79,12 @@ class CIN(Frame):
         dimensions = 3 if longest else 2
         self.layers = nn.ModuleList()
         for i in range(layers):
-            read = 1 if level == "node" and i + 1 == layers else dimensions  # of the last round nodes alone, perhaps
-            self.layers.append(CellLayer(hidden, norm, dimensions, read))
-        read = 1 if level == "node" else dimensions
-        self.reads_out = nn.ModuleList(nn.Linear(hidden, 2 * hidden) for _ in range(read))
+            # for nodes, the last round is of nodes alone, and the one before of nodes and edges
+            heard = min(dimensions, layers - i) if level == "node" else dimensions
+            self.layers.append(CellLayer(hidden, norm, dimensions, heard))
+        self.reads_out = nn.ModuleList(
+            nn.Linear(hidden, 2 * hidden) for _ in range(1 if level == "node" else dimensions)
+        )
         self.last = nn.Linear(2 * hidden, out_channels)
 
     @classmethod

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from escgnn.models.towers import AGGREGATORS, DIRECTED, SCALERS, AggregationNetwork
 
-EPSILON = 1e-8  # the authors'
 LEAST_STEP = 1e-9  # of eigenvectors of length 1; what is smaller is rounding
 
 
@@ -19,13 +18,13 @@ class DGN(AggregationNetwork):
     r"""PNA with ways of aggregation along the first eigenvector of the Laplacian that is not constant.
 
     .. math::
-        w_{uv} = \frac{\phi_u - \phi_v}{\sum_{u'} \|\phi_{u'} - \phi_v\| + \epsilon}, \quad
+        w_{uv} = \frac{\phi_u - \phi_v}{\sum_{u'} \|\phi_{u'} - \phi_v\|}, \quad
         \mathrm{av}_v = \sum_u \|w_{uv}\| \, m_u, \quad \mathrm{dx}_v = \Big\| \sum_u w_{uv} (m_u - h_v) \Big\|
 
     Where the eigenvalue is simple, :math:`\phi_v` is a number, and this is the authors' formula: signs cancel. Where it repeats,
     as symmetry often wants it, theirs depends on the basis that a solver happens to find. Here :math:`\phi_v` is then the row of
     all eigenvectors of it, norms are Euclidean, and av and dx are functions of the projector to their space. Components have
-    directions of their own. See `escgnn.transforms.Directions`.
+    directions of their own, and where neighbours do not differ, weights are 0. See `escgnn.transforms.Directions`.
 
     Args:
         out_channels: Numbers to predict for every graph, node or edge.
@@ -100,5 +99,5 @@ class DGN(AggregationNetwork):
         kept = length > LEAST_STEP
         length = length * kept
         total = length.new_zeros(phi.size(0), 1).index_add(0, target, length)  # (N, 1)
-        weight: Tensor = step * kept / (total[target] + EPSILON)
+        weight: Tensor = step * kept / total.clamp_min(LEAST_STEP)[target]
         return weight

@@ -168,7 +168,9 @@ class TowerLayer(nn.Module):
             messages = messages + self.edge(edge)
         heard = self.aggregation(messages, h, target, direction)  # (N, blocks, inputs)
         both = torch.cat([h.unsqueeze(1), heard], 1)  # (N, 1 + blocks, inputs)
-        apart = both.view(h.size(0), both.size(1), self.towers, self.width).transpose(1, 2)  # (N, towers, 1 + blocks, width)
+        apart = both.view(h.size(0), both.size(1), self.towers, self.width).transpose(
+            1, 2
+        )  # (N, towers, 1 + blocks, width)
         new = self.update(apart.flatten(2))  # (N, outputs)
         if unit is not None:
             new = new * unit
