@@ -234,6 +234,92 @@ LGP_GNN: Presets = {
         "network": {"hidden": 70, "layers": 16},
     },
 }
+PNA_TOWERS: Presets = {
+    "authors/zinc-12k": {
+        **HALVED,
+        "patience": 20,
+        "epochs": 1000,
+        "weight_decay": 3e-6,
+        "network": {"hidden": 70, "last": 60, "layers": 4, "edge_hidden": 50, "towers": 5},
+    },
+    "authors/zinc-12k-large": {
+        **HALVED,
+        "patience": 20,
+        "epochs": 1000,
+        "weight_decay": 3e-6,
+        "network": {"hidden": 70, "layers": 16, "edge_hidden": 40, "towers": 5},
+    },
+    "authors/ogbg-molhiv": {
+        **HALVED,
+        "lr": 1e-2,
+        "patience": 20,
+        "epochs": 200,
+        "network": {
+            "variant": "simple",
+            "hidden": 80,
+            "layers": 4,
+            "dropout": 0.3,
+            "pool": "mean",
+            "graph_norm": False,
+        },
+    },
+}
+DGN: Presets = {
+    "authors/zinc-12k": {
+        **HALVED,
+        "patience": 20,
+        "epochs": 1000,
+        "weight_decay": 3e-7,
+        "network": {
+            "hidden": 75,
+            "last": 70,
+            "layers": 4,
+            "edge_hidden": 10,
+            "towers": 5,
+            "aggregators": ["mean", "dir-dx", "max", "min"],
+        },
+    },
+    "authors/ogbg-molhiv": {
+        **HALVED,
+        "lr": 1e-2,
+        "patience": 20,
+        "epochs": 200,
+        "network": {
+            "variant": "simple",
+            "hidden": 70,
+            "layers": 4,
+            "aggregators": ["mean", "max", "min", "dir-av", "dir-dx"],
+            "scalers": ["identity"],
+            "dropout": 0.3,
+            "pool": "mean",
+            "graph_norm": False,
+        },
+    },
+}
+LONG_RINGS: dict[str, Any] = {**HALVED, "patience": 20, "epochs": 1000, "transform": {"longest": 18}}
+MOLHIV_RINGS: dict[str, Any] = {
+    "transform": {"longest": 6},
+    "lr": 1e-4,
+    "schedule": "constant",
+    "batch_size": 128,
+    "epochs": 150,
+}
+CIN: Presets = {
+    "authors/zinc-12k": {**LONG_RINGS, "network": {"hidden": 128, "layers": 4}},
+    "authors/zinc-12k-small": {**LONG_RINGS, "network": {"hidden": 48, "layers": 2}},
+    "authors/ogbg-molhiv": {**MOLHIV_RINGS, "network": {"hidden": 64, "layers": 2, "dropout": 0.5, "pool": "mean"}},
+    "authors/ogbg-molhiv-small": {
+        **MOLHIV_RINGS,
+        "network": {"hidden": 48, "layers": 2, "dropout": 0.5, "pool": "mean"},
+    },
+    "authors/csl": {
+        "transform": {"longest": 8},
+        "network": {"hidden": 160, "layers": 3, "norm": "layer", "pool": "mean"},
+        "lr": 5e-4,
+        "batch_size": 12,
+        "epochs": 300,
+    },
+}
 QM9: dict[str, Any] = {"lr": 1e-3, "schedule": "plateau", "factor": 0.7, "patience": 5, "batch_size": 64}
 MEAN: dict[str, Any] = {"hidden": 64, "layers": 3, "first": 32, "aggregate": "mean", "pool": "mean"}
 ONE_GNN: Presets = {"authors/qm9": {**QM9, "epochs": 300, "network": {**MEAN, "head": [32, 16]}}}

@@ -16,6 +16,8 @@ from typing import Any
 from escgnn import presets
 from escgnn.metrics import out_channels
 from escgnn.models import (
+    CIN,
+    DGN,
     DSSGNN,
     ESCGNN,
     GINAK,
@@ -27,6 +29,7 @@ from escgnn.models import (
     NGNN,
     OSAN,
     PLGNN,
+    PNA,
     PPGN,
     SUN,
     Bounded,
@@ -35,8 +38,10 @@ from escgnn.models import (
     OneGNN,
 )
 from escgnn.transforms import (
+    Cells,
     ChoiceBags,
     ClosedWalks,
+    Directions,
     PairDistances,
     PairRows,
     PatternCounts,
@@ -284,6 +289,26 @@ ZOO: dict[str, Recipe] = {
         paper="Barceló et al., Graph Neural Networks with Local Graph Parameters, NeurIPS 2021",
         cost=f"{EDGES}; walks are counted before",
         presets=presets.LGP_GNN,
+    ),
+    "pna-towers": Recipe(
+        PNA,
+        paper="Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020",
+        cost=f"{EDGES}, aggregated in four ways",
+        presets=presets.PNA_TOWERS,
+    ),
+    "dgn": Recipe(
+        DGN,
+        once=Directions,
+        paper="Beaini et al., Directional Graph Networks, ICML 2021",
+        cost=f"{EDGES}, aggregated in five ways; directions are found before",
+        presets=presets.DGN,
+    ),
+    "cin": Recipe(
+        CIN,
+        each=Cells,
+        paper="Bodnar et al., Weisfeiler and Lehman Go Cellular: CW Networks, NeurIPS 2021",
+        cost=f"{EDGES}; a row for every node, edge and ring, and for every edge of each ring",
+        presets=presets.CIN,
     ),
     "1-gnn": Recipe(
         OneGNN,

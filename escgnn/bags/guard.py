@@ -15,7 +15,8 @@ class BagTooLargeError(ValueError):
     """A batch whose bag would not fit; `split` makes batches of the same graphs that do.
 
     Attributes:
-        rows: What each graph needs, ``(graphs,)``; None if it was raised in a worker process, which hands on the message only.
+        rows: What each graph needs, ``(graphs,)``; None if it was raised in a worker process, which hands on the message only,
+            or if nobody knows, as a search was given up.
     """
 
     def __init__(self, message: str, rows: Tensor | None = None) -> None:

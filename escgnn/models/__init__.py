@@ -1,6 +1,8 @@
 """Graph neural networks under one contract, `Network`; those of the zoo, and the structural embedding for any other."""
 
+from escgnn.models.cin import CIN
 from escgnn.models.count_skip import CountSkip
+from escgnn.models.dgn import DGN
 from escgnn.models.dss_gnn import DSSGNN
 from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
@@ -15,12 +17,15 @@ from escgnn.models.lgp_gnn import LGPGNN
 from escgnn.models.ngnn import NGNN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
+from escgnn.models.pna import PNA
 from escgnn.models.ppgn import PPGN
 from escgnn.models.sizes import Bounded
 from escgnn.models.sun import SUN
 from escgnn.models.wrapping import with_structure
 
 __all__ = [
+    "CIN",
+    "DGN",
     "DSSGNN",
     "ESCGNN",
     "GINAK",
@@ -32,6 +37,7 @@ __all__ = [
     "NGNN",
     "OSAN",
     "PLGNN",
+    "PNA",
     "PPGN",
     "SUN",
     "Bounded",

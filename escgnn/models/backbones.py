@@ -10,6 +10,7 @@ from torch.nn import functional
 from torch_geometric.nn import GPSConv, PNAConv, ResGatedGraphConv
 
 from escgnn.layers import NORMS, perceptron
+from escgnn.models.towers import AGGREGATORS, SCALERS, DegreeScaled, TowerLayer
 
 MOLECULE_DEGREES = (0, 20, 45, 30, 5)  # roughly, atoms of a drug by number of bonds
 
@@ -134,6 +135,12 @@ def _pna(shape: Shape) -> nn.Module:
     return LocalLayer(conv, shape)
 
 
+def _pna_towers(shape: Shape) -> nn.Module:
+    """The authors' form of the same, with as many towers as ``heads``; norms and residuals are those of all backbones."""
+    aggregation = DegreeScaled(AGGREGATORS, SCALERS, shape.degrees or MOLECULE_DEGREES)
+    return LocalLayer(TowerLayer(shape.channels, shape.channels, shape.edge_channels, shape.heads, aggregation), shape)
+
+
 def _gatedgcn(shape: Shape) -> nn.Module:
     """Bresson and Laurent, Residual Gated Graph ConvNets, 2017."""
     return LocalLayer(ResGatedGraphConv(shape.channels, shape.channels, edge_dim=shape.edge_channels), shape)
@@ -151,5 +158,6 @@ BACKBONES = {
     "mpnn": Backbone(_mpnn, "concat"),
     "gps": Backbone(GPSLayer, "sum"),
     "pna": Backbone(_pna, "concat"),
+    "pna-towers": Backbone(_pna_towers, "concat"),
     "gatedgcn": Backbone(_gatedgcn, "concat"),
 }

@@ -1,5 +1,7 @@
 """What is done to graphs before a network sees them: to each batch, as PyTorch Geometric transforms, or once to all."""
 
+from escgnn.transforms.cells import Cells
+from escgnn.transforms.directions import Directions
 from escgnn.transforms.pairs import PairDistances, PairRows
 from escgnn.transforms.patterns import PatternCounts
 from escgnn.transforms.policies import ChoiceBags, PolicyBags
@@ -10,8 +12,10 @@ from escgnn.transforms.triples import Triples
 from escgnn.transforms.walks import ClosedWalks
 
 __all__ = [
+    "Cells",
     "ChoiceBags",
     "ClosedWalks",
+    "Directions",
     "PairDistances",
     "PairRows",
     "PatternCounts",

@@ -14,6 +14,7 @@ from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.transforms.attaching import attach
 
 DISTANCES = ("steps", "resistance")
 FAR = 254  # the largest number of steps that is told
@@ -101,13 +102,8 @@ class PairDistances(PairRows):
             adjacency = _adjacency(view, g)
             for name in self.distances:
                 found[name].append(MAKERS[name](adjacency).ravel())
-        starts = torch.cat([ptr.new_zeros(1), (ptr.diff() ** 2).cumsum(0)])
-        slices = getattr(data, "_slice_dict", None)
-        for name, rows in found.items():
-            data[f"pair_{name}"] = torch.from_numpy(np.concatenate(rows)).to(data.edge_index.device)
-            if isinstance(data, Batch) and slices is not None:  # for to_data_list
-                data._slice_dict = {**data._slice_dict, f"pair_{name}": starts}
-                data._inc_dict = {**data._inc_dict, f"pair_{name}": None}
+        starts = np.concatenate([[0], (np.diff(view.ptr) ** 2).cumsum()])
+        attach(data, {f"pair_{name}": (np.concatenate(rows), starts) for name, rows in found.items()})
         return data
 
     def __repr__(self) -> str:

@@ -135,13 +135,13 @@ def test_it_learns(tmp_path):
     assert losses[-1] < losses[0] / 2
 
 
-@pytest.mark.parametrize("backbone", ["mpnn", "gps", "pna", "gatedgcn"])
+@pytest.mark.parametrize("backbone", ["mpnn", "gps", "pna", "pna-towers", "gatedgcn"])
 def test_backbones(backbone, tmp_path):
     bundle = tiny.bundle()
     result = silent_fit(bundle, change(epochs=1, network={"backbone": backbone}), tmp_path)
     run = load_run(tmp_path)
     assert evaluate(run, bundle) == result.test
-    if backbone == "pna":
+    if backbone.startswith("pna"):
         assert sum(run.model.settings["degrees"]) == bundle.train.num_nodes_total
 
 
