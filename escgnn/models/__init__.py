@@ -6,6 +6,7 @@ from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
 from escgnn.models.gin_ak import GINAK
+from escgnn.models.graph_gps import GraphGPS
 from escgnn.models.graphormer_gd import GraphormerGD
 from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
@@ -13,6 +14,7 @@ from escgnn.models.id_gnn import IDGNN
 from escgnn.models.k_gnn import KGNN, OneGNN
 from escgnn.models.lgp_gnn import LGPGNN
 from escgnn.models.ngnn import NGNN
+from escgnn.models.ogb_gin import OGBGIN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
 from escgnn.models.ppgn import PPGN
@@ -30,6 +32,7 @@ __all__ = [
     "KGNN",
     "LGPGNN",
     "NGNN",
+    "OGBGIN",
     "OSAN",
     "PLGNN",
     "PPGN",
@@ -37,6 +40,7 @@ __all__ = [
     "Bounded",
     "CountSkip",
     "Frame",
+    "GraphGPS",
     "GraphormerGD",
     "Network",
     "OneGNN",
