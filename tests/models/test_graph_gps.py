@@ -1,6 +1,7 @@
 """GraphGPS, the Graph Transformer and ESC-GNN on them: weights to the digit, attention, encodings, simple cases."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,9 +30,10 @@ MEMBERS = [graphs.erdos_renyi(n, 0.4, seed=n) for n in (7, 1, 12, 3, 8)] + [grap
 
 
 def weights_of(name, preset, features, targets=1):
-    """How many there are in the network of a row of the zoo with a preset."""
+    """How many there are in the network of a row of the zoo with a preset, which lies over the defaults of its dataset."""
     recipe = ZOO[name]
-    config = read_config(overrides={"model": name, "preset": preset})
+    dataset = preset.removeprefix("authors/").removesuffix("-laplacian")
+    config = read_config(overrides={"model": name, "preset": preset}, bundle=SimpleNamespace(name=dataset))
     each, once = recipe.transforms(config.transform)
     task = Task("graph", "regression", "mae", "min", tuple(map(str, range(targets))))
     network = recipe.build(config.network, each, once, task=task, features=features, graphs=None)
