@@ -332,3 +332,65 @@ THREE_GNN: Presets = {
         "epochs": 500,
     }
 }
+COSINE: dict[str, Any] = {
+    "optimizer": "adamw",
+    "weight_decay": 1e-5,
+    "schedule": "cosine",
+    "gradient_clip": 1.0,
+    "batch_size": 32,
+}
+ZINC: dict[str, Any] = {**COSINE, "lr": 1e-3, "warmup": 50, "epochs": 2000}
+HIV: dict[str, Any] = {**COSINE, "lr": 1e-4, "warmup": 5, "epochs": 100}
+GPS: dict[str, Any] = {"hidden": 64, "layers": 10, "heads": 4, "attention_dropout": 0.5, "norm": "batch"}
+GPS_ON_ZINC: dict[str, Any] = {**GPS, "local": "gine", "dropout": 0.0, "pool": "sum"}
+GPS_ON_HIV: dict[str, Any] = {**GPS, "local": "gatedgcn", "dropout": 0.05, "pool": "mean"}
+GPS_ON_PCBA: dict[str, Any] = {**GPS_ON_HIV, "hidden": 384, "layers": 5, "dropout": 0.2, "linear_head": True}
+GRAPH_GPS: Presets = {
+    "authors/zinc-12k": {**ZINC, "transform": {"walks": 20}, "network": {**GPS_ON_ZINC, "walk_channels": 28}},
+    "authors/zinc-12k-laplacian": {
+        **ZINC,
+        "transform": {"walks": 0, "frequencies": 8},
+        "network": {**GPS_ON_ZINC, "spectrum_channels": 8},
+    },
+    "authors/ogbg-molhiv": {**HIV, "transform": {"walks": 16}, "network": {**GPS_ON_HIV, "walk_channels": 16}},
+    "authors/ogbg-molpcba": {
+        **HIV,
+        "lr": 5e-4,
+        "batch_size": 512,
+        "transform": {"walks": 16},
+        "network": {**GPS_ON_PCBA, "walk_channels": 20},
+    },
+}
+GRAPH_TRANSFORMER: Presets = {
+    "authors/zinc-12k": {**ZINC, "network": GPS_ON_ZINC},
+    "authors/ogbg-molhiv": {**HIV, "network": GPS_ON_HIV},
+}
+BALLS: dict[str, Any] = {"parts": ["degree", "node", "joint", "edge", "resistance"], "subgraph": "balls"}
+ESC_GRAPH_GPS: Presets = {
+    "default": {"transform": {"walks": 0}},  # the paper says: without positional encodings
+    "authors/zinc-12k": {  # but their files switch on eigenvectors
+        **ZINC,
+        "transform": {**BALLS, "hops": 3, "walks": 0, "frequencies": 8},
+        "network": {**GPS_ON_ZINC, "spectrum_channels": 8, "structure_scale": "none"},
+    },
+}
+OGB: dict[str, Any] = {"hidden": 300, "layers": 5, "dropout": 0.5, "pool": "mean", "norm": "batch"}
+OGB_GIN: Presets = {
+    "authors/ogbg-molhiv": {"lr": 1e-3, "schedule": "constant", "batch_size": 32, "epochs": 100, "network": OGB},
+}
+ESC_OGB_GIN: Presets = {
+    "authors/ogbg-molhiv": {
+        "lr": 1e-3,
+        "batch_size": 32,
+        "epochs": 150,
+        "transform": {**BALLS, "hops": 4},
+        "network": {**OGB, "layers": 6, "dropout": 0.65, "virtual_node": True, "structure_scale": "none"},
+    },
+    "authors/ogbg-molpcba": {
+        "lr": 2e-4,
+        "batch_size": 32,
+        "epochs": 150,
+        "transform": {**BALLS, "hops": 3},
+        "network": {**OGB, "layers": 4, "virtual_node": True, "structure_scale": "none"},
+    },
+}

@@ -27,12 +27,14 @@ from escgnn.models import (
     KGNN,
     LGPGNN,
     NGNN,
+    OGBGIN,
     OSAN,
     PLGNN,
     PNA,
     PPGN,
     SUN,
     Bounded,
+    GraphGPS,
     GraphormerGD,
     Network,
     OneGNN,
@@ -51,6 +53,7 @@ from escgnn.transforms import (
     RootedPairs,
     StructuralEncoding,
     Triples,
+    WalkAndSpectrum,
 )
 
 FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
@@ -178,6 +181,9 @@ ATTENTION = "E + Σ n²: a message for every edge, and a weight for every two no
 BALLS = "Σ_v E(B(v)): a message for every edge of the ball around each node"
 PAIRS = "Σ_v deg(v) E(B(v)): a message for every edge of the ball around each node, once for each neighbour"
 WHOLES = "Σ n²: a row for every two nodes; Σ n E: a message for every node and edge, fewer in balls"
+GPS = "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022"
+OGB = "Hu et al., Open Graph Benchmark: Datasets for Machine Learning on Graphs, NeurIPS 2020"
+ESC = "Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024"
 K_GNN = "Morris et al., Weisfeiler and Leman Go Neural: Higher-order Graph Neural Networks, AAAI 2019"
 DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 
@@ -194,16 +200,60 @@ ZOO: dict[str, Recipe] = {
         ESCGNN,
         each=StructuralEncoding,
         once=Positions,
-        paper="Yan et al., An Efficient Subgraph GNN with Provable Substructure Counting Power, KDD 2024",
+        paper=ESC,
         cost=f"{EDGES}; structure is counted before",
     ),
     "gin": _plain("gin", "Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020"),
     "mpnn": _plain("mpnn", "Gilmer et al., Neural Message Passing for Quantum Chemistry, ICML 2017"),
-    "gps": _plain(
-        "gps", "Rampášek et al., Recipe for a General, Powerful, Scalable Graph Transformer, NeurIPS 2022", ATTENTION
-    ),
+    "gps": _plain("gps", GPS, ATTENTION),
     "pna": _plain("pna", "Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020"),
     "gatedgcn": _plain("gatedgcn", "Bresson and Laurent, Residual Gated Graph ConvNets, 2017"),
+    "graphgps": Recipe(
+        GraphGPS,
+        once=WalkAndSpectrum,
+        fixed={"num_bins": None},
+        paper=GPS,
+        cost=f"{ATTENTION}; encodings are made before",
+        presets=presets.GRAPH_GPS,
+    ),
+    "graph-transformer": Recipe(
+        GraphGPS,
+        fixed={"num_bins": None, "walks": 0, "frequencies": 0},
+        paper=GPS,
+        cost=ATTENTION,
+        presets=presets.GRAPH_TRANSFORMER,
+    ),
+    "esc-graphgps": Recipe(
+        GraphGPS,
+        each=StructuralEncoding,
+        once=WalkAndSpectrum,
+        fixed={"nodes": False},
+        paper=f"{ESC}; {GPS}",
+        cost=f"{ATTENTION}; structure and encodings are made before",
+        presets=presets.ESC_GRAPH_GPS,
+    ),
+    "ogb-gin": Recipe(
+        OGBGIN,
+        fixed={"num_bins": None, "virtual_node": False},
+        paper=OGB,
+        cost=EDGES,
+        presets=presets.OGB_GIN,
+    ),
+    "ogb-gin-vn": Recipe(
+        OGBGIN,
+        fixed={"num_bins": None, "virtual_node": True},
+        paper=OGB,
+        cost=EDGES,
+        presets=presets.OGB_GIN,
+    ),
+    "esc-ogb-gin": Recipe(
+        OGBGIN,
+        each=StructuralEncoding,
+        fixed={"nodes": False},
+        paper=f"{ESC}; {OGB}",
+        cost=f"{EDGES}; structure is counted before",
+        presets=presets.ESC_OGB_GIN,
+    ),
     "id-gnn": Recipe(
         IDGNN,
         each=RootedNodes,

@@ -8,6 +8,7 @@ from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
 from escgnn.models.gin_ak import GINAK
+from escgnn.models.graph_gps import GraphGPS
 from escgnn.models.graphormer_gd import GraphormerGD
 from escgnn.models.gsn import GSN
 from escgnn.models.i2_gnn import I2GNN
@@ -15,6 +16,7 @@ from escgnn.models.id_gnn import IDGNN
 from escgnn.models.k_gnn import KGNN, OneGNN
 from escgnn.models.lgp_gnn import LGPGNN
 from escgnn.models.ngnn import NGNN
+from escgnn.models.ogb_gin import OGBGIN
 from escgnn.models.osan import OSAN
 from escgnn.models.pl_gnn import PLGNN
 from escgnn.models.pna import PNA
@@ -35,6 +37,7 @@ __all__ = [
     "KGNN",
     "LGPGNN",
     "NGNN",
+    "OGBGIN",
     "OSAN",
     "PLGNN",
     "PNA",
@@ -43,6 +46,7 @@ __all__ = [
     "Bounded",
     "CountSkip",
     "Frame",
+    "GraphGPS",
     "GraphormerGD",
     "Network",
     "OneGNN",

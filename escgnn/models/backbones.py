@@ -40,9 +40,9 @@ class GINE(nn.Module):
     Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, channels: int, norm: str) -> None:
         super().__init__()
-        self.mlp = perceptron(shape.channels, shape.channels, shape.channels, shape.norm, bias=shape.norm != "batch")
+        self.mlp = perceptron(channels, channels, channels, norm, bias=norm != "batch")
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None) -> Tensor:
         """New vectors of all nodes."""
@@ -105,9 +105,8 @@ class GPSLayer(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         norm, options = PYG_NORMS[shape.norm]
-        self.conv = GPSConv(
-            shape.channels, GINE(shape), shape.heads, dropout=shape.dropout, norm=norm, norm_kwargs=options
-        )
+        conv = GINE(shape.channels, shape.norm)
+        self.conv = GPSConv(shape.channels, conv, shape.heads, dropout=shape.dropout, norm=norm, norm_kwargs=options)
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor) -> Tensor:
         """New vectors of all nodes."""
@@ -119,7 +118,7 @@ class GPSLayer(nn.Module):
 
 
 def _gin(shape: Shape) -> nn.Module:
-    return LocalLayer(GINE(shape), shape)
+    return LocalLayer(GINE(shape.channels, shape.norm), shape)
 
 
 def _mpnn(shape: Shape) -> nn.Module:

@@ -213,7 +213,11 @@ class Frame(Network):
         inputs = width + 1 if isinstance(self.pool, SizedSumPool) else width
         if self.level == "edge":
             inputs = 2 * width + edge_width
-        self.head = perceptron(inputs, hidden, self.settings["out_channels"])
+        self.head = self.make_head(inputs, hidden, self.settings["out_channels"])
+
+    def make_head(self, inputs: int, hidden: int, outputs: int) -> nn.Module:
+        """What turns a vector into predictions."""
+        return perceptron(inputs, hidden, outputs)
 
     @property
     def reads(self) -> frozenset[str]:

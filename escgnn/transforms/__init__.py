@@ -7,6 +7,7 @@ from escgnn.transforms.patterns import PatternCounts
 from escgnn.transforms.policies import ChoiceBags, PolicyBags
 from escgnn.transforms.positions import Positions
 from escgnn.transforms.rooted import RootedNodes, RootedPairs
+from escgnn.transforms.spectra import WalkAndSpectrum
 from escgnn.transforms.structural import StructuralEncoding
 from escgnn.transforms.triples import Triples
 from escgnn.transforms.walks import ClosedWalks
@@ -25,4 +26,5 @@ __all__ = [
     "RootedPairs",
     "StructuralEncoding",
     "Triples",
+    "WalkAndSpectrum",
 ]
