@@ -258,14 +258,6 @@ def test_what_is_refused():
         PolicyBags("EGO", max_rows=50)(as_data(graphs.petersen()))
 
 
-@pytest.mark.parametrize(("policy", "workers"), [("ED", 0), ("EGO+", 0), ("EGO+", 1)])
-def test_a_batch_that_does_not_fit_names_its_size(policy, workers, tmp_path):
-    config = {"model": "dss-gnn", "transform": {"policy": policy, "max_rows": 300}, "epochs": 1, "batch_size": 20}
-    chosen = training.read_config(overrides={**config, "workers": workers})
-    with pytest.raises(BagTooLargeError, match=r"^max_rows: the bag of these 20 graphs has .*: lower batch_size, "):
-        training.fit(tiny.bundle(), chosen, tmp_path / "run", progress=False)
-
-
 def test_predictions_take_as_many_graphs_as_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(training.fitting, "draw_curves", lambda *_: None)
     config = {"model": "dss-gnn", "transform": {"policy": "NM", "max_rows": 700}, "network": {"hidden": 4, "layers": 1}}
@@ -277,7 +269,7 @@ def test_predictions_take_as_many_graphs_as_fit(tmp_path, monkeypatch):
     assert result.test
     large = as_data(graphs.complete(30))
     large.x = torch.zeros(30, 1, dtype=torch.long)
-    with pytest.raises(BagTooLargeError, match="the bag of these 1 graphs"):
+    with pytest.raises(BagTooLargeError, match="graph 0 of 1 alone needs"):
         training.predict(run, [large])
     with pytest.raises(ValueError, match=r"unknown setting 'network.policy'; did you mean 'transform.policy'\?"):
         training.read_config(overrides=["model=dss-gnn", "network.policy=ED"])
