@@ -3,9 +3,9 @@
 Two graphs are the same to a network if all its outputs agree to nine digits, whatever the seed. Any network with random weights
 can only tell apart what its kind can; that it does tell apart what its kind can, is what is tested.
 
-A network that has seen no data may be too nearly linear for that: most of its rectifiers are always on or always off, and means
-of many copies wash out the rest. So with every other seed batch normalisation is given the statistics of some of the graphs first,
-as a trained network would have them, and is then fixed: in `eval` a graph's outputs depend on nothing but the graph.
+A network that has seen no data may be too nearly linear for that: most of its rectifiers are always on or always off, and
+means of many copies wash out the rest. So with every other seed batch normalisation is given the statistics of some of the
+graphs first, as a trained network would have them, and is then fixed: in `eval` a graph's outputs depend on the graph alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
