@@ -19,6 +19,7 @@ from escgnn.training.folder import FoldResult, Result, Run, load_run, read_resul
 from escgnn.training.job import Predict, predict_file
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
+from escgnn.training.pieces import PiecesWarning, Splitting, run_network
 from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
@@ -28,10 +29,12 @@ __all__ = [
     "FoldResult",
     "Judgement",
     "ModelListing",
+    "PiecesWarning",
     "Predict",
     "Recipe",
     "Result",
     "Run",
+    "Splitting",
     "Summary",
     "TrainConfig",
     "UnseenShapesWarning",
@@ -52,6 +55,7 @@ __all__ = [
     "read_config",
     "read_result",
     "read_stored",
+    "run_network",
     "suited",
     "table_options",
 ]

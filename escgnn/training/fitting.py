@@ -29,6 +29,7 @@ from escgnn.training.config import TrainConfig, continued, difference, read_stor
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.folder import FoldResult, Result, plain
 from escgnn.training.module import Batches, Learner, Standardised, seed_all
+from escgnn.training.pieces import Splitting
 from escgnn.training.prediction import BATCH, evaluate
 from escgnn.training.recording import (
     AtomicIO,
@@ -255,7 +256,8 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
     complete = bundle if once is None else replace(bundle, graphs=once(bundle.graphs))
     if not resumed:
         parts = (complete.train, complete.validation)
-        loaders = [Loader(part, config.batch_size, transform=transform, workers=config.workers) for part in parts]
+        split = Splitting(transform)
+        loaders = [Loader(part, config.batch_size, transform=split, workers=config.workers) for part in parts]
         training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
         network.prepare(training, validation, transform)
         files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
@@ -336,4 +338,5 @@ def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recip
 def _validation_batches(run: files.Run, graphs: GraphStore) -> Standardised:
     """The validation graphs as a network sees them that is asked for its last word."""
     graphs = graphs if run.once is None else run.once(graphs)
-    return Standardised(Loader(graphs, BATCH, transform=run.transform), run.task, run.scaling, dtype=torch.float64)
+    loader = Loader(graphs, BATCH, transform=Splitting(run.transform))
+    return Standardised(loader, run.task, run.scaling, dtype=torch.float64)

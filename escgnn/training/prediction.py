@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from escgnn.bags import BagTooLargeError
 from escgnn.datasets import DatasetBundle
 from escgnn.graphs import Graph, as_graph, disjoint_union
 from escgnn.loader import Loader
@@ -20,6 +19,7 @@ from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.fingerprints import hash_graphs
 from escgnn.training.folder import Run
+from escgnn.training.pieces import Pieces, Splitting, run_network
 
 BATCH = 256  # graphs at a time where nobody says
 SUBSETS = ("train", "validation", "test", "all")
@@ -43,7 +43,7 @@ def predict(run: Run, graphs: Any, *, batch_size: int = BATCH, workers: int = 0)
         Numbers in the units of the targets, or probabilities: of yes for each target, or of each class.
 
     Raises:
-        ValueError: The graphs lack a feature, or have it in another form.
+        ValueError: The graphs lack a feature, or have it in another form; or one of them is too large.
     """
     return predictions(run.task, run.scaling, outputs(run, as_store(graphs), batch_size, workers))
 
@@ -163,33 +163,21 @@ def outputs(run: Run, graphs: GraphStore, batch_size: int = BATCH, workers: int 
             found = "none" if width is None else f"shape {width}"
             raise ValueError(f"graphs: the network reads {name} of shape {wanted} for each row; there is {found}")
     graphs = graphs if run.once is None else run.once(graphs)
-    while True:
-        try:
-            answers, doubtful = _answered(run, graphs, batch_size, workers)
-            break
-        except BagTooLargeError:
-            if batch_size == 1:
-                raise
-            batch_size //= 2  # predictions do not depend on it
+    device = next(run.model.parameters()).device
+    answers = [torch.empty(0, out_channels(run.task))]
+    doubtful = 0
+    with torch.inference_mode():
+        for batch in Loader(graphs, batch_size, transform=Splitting(run.transform), workers=workers):
+            output, _ = run_network(run.model, batch.to(device))
+            answers.append(output.float().cpu())
+            doubtful += sum(map(run.model.doubts, batch if isinstance(batch, Pieces) else [batch]))
     if doubtful:
         warnings.warn(
             f"{doubtful} of {len(graphs)} graphs have shapes that no training graph had; predictions may be wrong there",
             UnseenShapesWarning,
             stacklevel=3,
         )
-    return answers
-
-
-def _answered(run: Run, graphs: GraphStore, batch_size: int, workers: int) -> tuple[Tensor, int]:
-    """What the network says, and of how many graphs it has doubts."""
-    device = next(run.model.parameters()).device
-    answers = [torch.empty(0, out_channels(run.task))]
-    doubtful = 0
-    with torch.inference_mode():
-        for batch in Loader(graphs, batch_size, transform=run.transform, workers=workers):
-            answers.append(run.model(batch.to(device)).float().cpu())
-            doubtful += run.model.doubts(batch)
-    return torch.cat(answers), doubtful
+    return torch.cat(answers)
 
 
 def formulas(run: Run) -> dict[str, dict[Term, float]]:

@@ -55,6 +55,7 @@ class PairRows(BaseTransform):
                 f"max_rows: the pairs of nodes of these {rows.numel():,} graphs are {total:,}, of the largest alone "
                 f"{int(rows.max()):,}; expected at most {self.max_rows:,} in all: lower batch_size, or raise max_rows",
                 rows,
+                self.max_rows,
             )
 
     def __repr__(self) -> str:

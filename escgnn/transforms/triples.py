@@ -81,6 +81,7 @@ class Triples(BaseTransform):
                 f"max_rows: these {rows.size:,} graphs have {total:,} {what}, the largest alone {int(rows.max()):,}; "
                 f"expected at most {self.max_rows:,}: lower batch_size, or raise max_rows",
                 torch.from_numpy(rows),
+                self.max_rows,
             )
 
     def __repr__(self) -> str:

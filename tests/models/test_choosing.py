@@ -262,7 +262,8 @@ def test_one_graph_is_a_batch():
 @pytest.mark.parametrize(
     ("kind", "wrong", "message"),
     [
-        (OSAN, {"policy": "mst"}, "policy: 'mst'; expected one of node, edge, khop"),
+        (OSAN, {"policy": "tree"}, "policy: 'tree'; expected one of node, edge, khop, dual, mst, ordered"),
+        (OSAN, {"policy": "ordered"}, "keep: -1; expected an integer from 1, as nodes are put in order"),
         (OSAN, {"keep": 0}, "keep: 0; expected how many"),
         (OSAN, {"picks": 0}, "picks: 0; expected an integer from 1"),
         (OSAN, {"beta": 0}, "beta: 0; expected"),
