@@ -15,6 +15,7 @@ from escgnn.experiments import (
     isomorphism,
     molecules,
     parts,
+    rivals,
     statistics,
     storage,
     substructures,
@@ -24,19 +25,20 @@ from escgnn.experiments.running import reproduce
 from escgnn.records import Table
 
 EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (
-        counting,
-        generalisation,
-        ablation,
-        isomorphism,
-        brec,
-        molecules,
-        parts,
-        substructures,
-        statistics,
-        efficiency,
-        storage,
+    experiment.name: experiment
+    for experiment in (
+        counting.EXPERIMENT,
+        generalisation.EXPERIMENT,
+        ablation.EXPERIMENT,
+        isomorphism.EXPERIMENT,
+        brec.EXPERIMENT,
+        molecules.EXPERIMENT,
+        parts.EXPERIMENT,
+        substructures.EXPERIMENT,
+        statistics.EXPERIMENT,
+        efficiency.EXPERIMENT,
+        storage.EXPERIMENT,
+        *rivals.EXPERIMENTS,
     )
 }
 
