@@ -9,12 +9,14 @@ reproduce(EXPERIMENTS["counting"], "smoke")
 from escgnn.experiments import (
     ablation,
     brec,
+    classification,
     counting,
     efficiency,
     generalisation,
     isomorphism,
     molecules,
     parts,
+    qm9,
     rivals,
     statistics,
     storage,
@@ -39,6 +41,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         efficiency.EXPERIMENT,
         storage.EXPERIMENT,
         *rivals.EXPERIMENTS,
+        qm9.EXPERIMENT,
+        classification.EXPERIMENT,
     )
 }
 

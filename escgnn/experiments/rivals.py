@@ -7,6 +7,7 @@ authors. The published number of a row stands beside it, with what is known of h
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from escgnn.datasets import load
 from escgnn.experiments import counting, isomorphism, molecules
@@ -60,7 +61,7 @@ class Column:
     batch_size: int
     rows: tuple[str, ...]
     budgets: tuple[str, ...] = ("smoke", "hour", "paper")
-    smoke: tuple[str, Mapping[str, int]] | None = None
+    smoke: tuple[str, Mapping[str, Any]] | None = None
 
 
 def cell_settings(row: str, column: Column, budget: str) -> dict[str, object]:

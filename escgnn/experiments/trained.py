@@ -59,7 +59,7 @@ def training(
         cpu_minutes: Processor time that decides the number of epochs; None for that of the settings. See `machine_time`.
         options: Of the dataset.
     """
-    settings = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
+    settings: dict[str, Any] = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
     if targets:
         settings["targets"] = [*targets]
     if cpu_minutes is not None:

@@ -24,7 +24,12 @@ from escgnn.records import BUDGETS
 from escgnn.training import Result, load_run, read_config
 
 NAMES = [*EXPERIMENTS]
-ELSEWHERE = ("brec", *(one.name for one in rivals.EXPERIMENTS))  # files of their own run some cells of these
+ELSEWHERE = (
+    "brec",
+    "qm9",
+    "classification",
+    *(one.name for one in rivals.EXPERIMENTS),
+)  # files of their own run some cells of these
 TINY = {"model": {"hidden": 8, "layers": 1}, "epochs": 1}
 
 
