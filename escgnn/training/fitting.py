@@ -182,7 +182,7 @@ def _prepare(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Reci
     for name in files.FILES:
         for draft in folder.glob(f".{name}.*"):  # of a process that was killed
             draft.unlink()
-    history = History(bundle.task)
+    history = History(bundle.task, config.select)
     if not is_unused(folder):
         if not resume:
             raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
@@ -304,7 +304,7 @@ def _interruptible() -> Iterator[None]:
 def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recipe) -> Result:
     """Judge the best epoch, and write what is left to write. The checkpoint is the truth; other files follow it."""
     config = learner.config
-    history = History(bundle.task)
+    history = History(bundle.task, config.select)
     _restore(history, folder, learner)
     if history.best_epoch < 0:
         raise ValueError(

@@ -208,6 +208,15 @@ class TestBestEpoch:
         assert history.best_weights["w"] == 2
         assert history.stopped(10, 5) == "early" and history.stopped(10, 6) == ""
 
+    def test_the_loss_alone_may_decide(self):
+        history = History(Task("graph", "binary", "accuracy", "max", ("t",)), "loss")
+        for epoch, (value, loss) in enumerate([(0.9, 0.7), (0.5, 0.4), (1, math.nan), (0.8, 0.4), (1, 0.6)]):
+            row = {"epoch": epoch, "loss": 1.0, "validation_loss": loss}
+            history.add(row, {"accuracy": value}, {"w": torch.tensor(float(epoch))})
+        assert (history.best_epoch, history.best_loss, history.best_metrics) == (1, 0.4, {"accuracy": 0.5})
+        assert history.stopped(10, 3) == "early", "early stopping counts from there"
+        assert "select" not in history.state()
+
     def test_a_history_without_losses_goes_on(self):
         """Of a time when the first of several equal epochs was the best."""
         old = {name: value for name, value in vars(self.history([3, 1, 1])).items() if name != "task"}
