@@ -14,7 +14,6 @@ ALLOWED = {
     "kernels": "",
     "layers": "",
     "limits": "",
-    "presets": "",
     "provenance": "",
     "task": "",
     "graphs": "kernels",
@@ -34,7 +33,7 @@ ALLOWED = {
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
     "theorems": "disk graphs counting encoding decoding pictures wl",
-    "zoo": "presets models transforms metrics",
+    "zoo": "models transforms metrics",
     "training": "bags disk engines limits provenance task graphs readers store "
     "datasets jobs loader models pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",

@@ -1,6 +1,6 @@
 """The systems of the paper's tables: which network of the zoo each is, and how it is set on each benchmark.
 
-A system is run with what its authors set there, where `escgnn.presets` knows it, and else with what they set on the benchmark
+A system is run with what its authors set there, where `escgnn.zoo.presets` knows it, and else with what they set on the benchmark
 nearest to it, with what stands here over that. One whose network the zoo does not have is no row yet.
 """
 
