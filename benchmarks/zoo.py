@@ -48,6 +48,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "i2-gnn": ({"labels": "identity"}, {}, {"context": True}),
     "gsn": ({}, {"induced": True}),
     "graphormer-gd": ({"readout": "sum"}, {"readout": "sum", "distances": ["steps"]}),
+    "dgn": ({}, {"variant": "simple"}),
+    "cin": ({"longest": 4}, {}, {"longest": 8}),
 }
 CSL_SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 CUBIC = (  # nodes 0 and 1: as many 3- and 4-cycles, but 5 and 3 of the 5-cycles
