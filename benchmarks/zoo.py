@@ -49,6 +49,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "gsn": ({}, {"induced": True}),
     "graphormer-gd": ({"readout": "sum"}, {"readout": "sum", "distances": ["steps"]}),
     "graphgps": ({}, {"walks": 16, "local": "gatedgcn"}),
+    "dgn": ({}, {"variant": "simple"}),
+    "cin": ({"longest": 4}, {}, {"longest": 8}),
 }
 CSL_SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 CUBIC = (  # nodes 0 and 1: as many 3- and 4-cycles, but 5 and 3 of the 5-cycles

@@ -186,22 +186,22 @@ class CellLayer(nn.Module):
         """What nodes hear through edges, or edges through rings, (cells, channels)."""
         sent = self.sender[i](vectors[i])
         carried = self.carrier[i](vectors[i + 1])
-        none = torch.zeros_like(vectors[i])
         if i == 0:
             first, second = cells.end.unbind(1)  # (M,) each
             forth = (sent.index_select(0, first) + carried).relu()  # (M, channels)
             back = (sent.index_select(0, second) + carried).relu()
-            return none.index_add(0, second, forth).index_add(0, first, back)
+            return forth.new_zeros(vectors[0].shape).index_add(0, second, forth).index_add(0, first, back)
         messages = (sent.index_select(0, cells.member) + carried.index_select(0, cells.ring)).relu()  # (T, channels)
-        sums = torch.zeros_like(vectors[i + 1]).index_add(0, cells.ring, messages)  # (R, channels)
-        return none.index_add(0, cells.member, sums.index_select(0, cells.ring) - messages)
+        sums = messages.new_zeros(vectors[2].shape).index_add(0, cells.ring, messages)  # (R, channels)
+        others = sums.index_select(0, cells.ring) - messages  # (T, channels)
+        return messages.new_zeros(vectors[1].shape).index_add(0, cells.member, others)
 
 
 def _boundary(i: int, vectors: list[Tensor], cells: Complex) -> Tensor:
     """Sums over the two nodes of each edge, or over the edges of each ring, (cells, channels)."""
     if i == 1:
         return vectors[0][cells.end].sum(1)
-    return torch.zeros_like(vectors[2]).index_add(0, cells.ring, vectors[1].index_select(0, cells.member))
+    return vectors[1].new_zeros(vectors[2].shape).index_add(0, cells.ring, vectors[1].index_select(0, cells.member))
 
 
 def _layer(inputs: int, outputs: int, norm: str) -> nn.Sequential:

@@ -103,7 +103,8 @@ class GroupedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The mapped rows."""
-        out = torch.einsum("rgi,gio->rgo", x, self.weight).flatten(1)  # (rows, groups * outputs)
+        groups = torch.bmm(x.transpose(0, 1), self.weight)  # (groups, rows, outputs)
+        out = torch.cat(groups.unbind(0), 1)  # (rows, groups * outputs)
         return out if self.bias is None else out + self.bias
 
 

@@ -162,6 +162,14 @@ def test_it_trains_with_no_ring_or_one(views):
     assert all(one.grad.isfinite().all() for one in network.parameters() if one.grad is not None)
 
 
+def test_half_precision():
+    network = build().float()
+    batch = batch_of([graphs.petersen(), graphs.cycle(5), graphs.path(3)])
+    with torch.autocast("cpu", torch.bfloat16):
+        half = network(batch)
+    torch.testing.assert_close(half.float(), network(batch), rtol=0.1, atol=0.1)
+
+
 def test_without_rings_there_are_two_dimensions():
     network = build(longest=0)
     assert network.reads == {"x", "edge_attr", "edge_index", "batch", "ptr", "cell_len", "cell_end", "cell_edge"}

@@ -228,6 +228,15 @@ def test_published_numbers_of_weights():
         assert weights(kind(1, **data, **recipe[f"authors/{benchmark}"]["network"])) == number
 
 
+@pytest.mark.parametrize("variant", ["towers", "simple"])
+def test_half_precision(variant):
+    network = build(DGN, variant=variant, aggregators=[*AGGREGATORS, *DIRECTED]).float()
+    batch = batch_of([graphs.petersen(), graphs.cycle(5), graphs.path(3)])
+    with torch.autocast("cpu", torch.bfloat16):
+        half = network(batch)
+    torch.testing.assert_close(half.float(), network(batch), rtol=0.1, atol=0.1)
+
+
 def test_degrees_are_measured_and_none_is_too_large():
     store = GraphStore.from_view(graphs.disjoint_union([graphs.star(3), graphs.path(2), graphs.empty(1)]))
     assert PNA.measure({}, None, store) == {"degrees": [1, 5, 0, 1]}
