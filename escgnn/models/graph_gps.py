@@ -10,12 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.layers import NORMS, SCALES, BatchNorm, FeatureEncoder, halving, one_layer
+from escgnn.layers import NORMS, BatchNorm, FeatureEncoder, halving, one_layer
 from escgnn.models.attention import GraphAttention, Room, rooms_of
 from escgnn.models.backbones import GINE
 from escgnn.models.edge_gated import EdgeGatedLayer
 from escgnn.models.frame import Frame, check_shared
-from escgnn.models.normed_structure import NormedStructure, fit_structures
+from escgnn.models.normed_structure import NormedStructure, check_structure, fit_structures
 
 LOCALS = ("gine", "gatedgcn", "none")
 
@@ -115,14 +115,18 @@ class GraphGPS(Frame):
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
         """Refuse values that mean nothing."""
-        check_shared(settings, {"local": LOCALS, "structure_scale": SCALES})
+        check_shared(settings, {"local": LOCALS})
+        check_structure(settings)
         hidden = settings["hidden"]
         if hidden % settings["heads"]:
             raise ValueError(f"heads: {settings['heads']}; expected a divisor of hidden, which is {hidden}")
         if not 0 <= settings["attention_dropout"] < 1:
             raise ValueError(f"attention_dropout: {settings['attention_dropout']}; expected a share from 0 to below 1")
+        for name in ("walk_channels", "spectrum_channels"):
+            if settings[name] is not None and settings[name] < 1:
+                raise ValueError(f"{name}: {settings[name]}; expected an integer from 1, or None")
         taken = _channels(settings)
-        if min(taken) < 0 or sum(taken) >= hidden:
+        if sum(taken) >= hidden:
             raise ValueError(
                 f"hidden: {hidden}, of which {taken[0]} are for walks and {taken[1]} for eigenvectors; expected more, as the "
                 "features of nodes need some, too"
@@ -175,8 +179,12 @@ class GraphGPS(Frame):
 
 def _channels(settings: Mapping[str, Any]) -> tuple[int, int]:
     """How many channels of a node are for walks, and how many for eigenvectors."""
-    walk = settings["walk_channels"] or max(1, 7 * settings["hidden"] // 16)
-    spectrum = settings["spectrum_channels"] or max(1, settings["hidden"] // 8)
+    walk = settings["walk_channels"]
+    if walk is None:
+        walk = max(1, 7 * settings["hidden"] // 16)
+    spectrum = settings["spectrum_channels"]
+    if spectrum is None:
+        spectrum = max(1, settings["hidden"] // 8)
     return walk if settings["walks"] else 0, spectrum if settings["frequencies"] else 0
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from escgnn.layers import NORMS, StructuralEmbedding
+from escgnn.layers import NORMS, SCALES, StructuralEmbedding, check_choice
 
 
 class NormedStructure(nn.Module):
@@ -43,6 +43,14 @@ class NormedStructure(nn.Module):
         """Vectors of all edges."""
         out: Tensor = self.mlp(self.counts(tensors))  # (E, channels)
         return out
+
+
+def check_structure(settings: Mapping[str, Any]) -> None:
+    """Refuse values of ``num_bins`` and ``structure_scale`` that mean nothing."""
+    check_choice("structure_scale", settings["structure_scale"], SCALES)
+    bins = settings["num_bins"]
+    if bins is not None and bins < 1:
+        raise ValueError(f"num_bins: {bins}; expected an integer from 1, or None for no encoding")
 
 
 def fit_structures(structures: Sequence[NormedStructure], batches: Iterable[Any]) -> None:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.layers import NORMS, SCALES, FeatureEncoder, one_layer, wide_perceptron
+from escgnn.layers import NORMS, FeatureEncoder, one_layer, wide_perceptron
 from escgnn.models.frame import Frame, check_shared
-from escgnn.models.normed_structure import NormedStructure, fit_structures
+from escgnn.models.normed_structure import NormedStructure, check_structure, fit_structures
 
 
 class OGBGIN(Frame):
@@ -90,7 +90,8 @@ class OGBGIN(Frame):
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
         """Refuse values that mean nothing."""
-        check_shared(settings, {"structure_scale": SCALES})
+        check_shared(settings)
+        check_structure(settings)
 
     @property
     def reads(self) -> frozenset[str]:

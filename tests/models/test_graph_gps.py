@@ -210,9 +210,10 @@ def test_later_layers_see_the_structure_of_earlier_ones():
         ({"heads": 3}, "heads: 3; expected a divisor of hidden, which is 16"),
         ({"local": "gcn"}, "local: 'gcn'; expected one of gine, gatedgcn, none"),
         ({"walk_channels": 16}, "hidden: 16, of which 16 are for walks and 0 for eigenvectors; expected more"),
-        ({"walk_channels": -1}, "hidden: 16, of which -1 are for walks"),
+        ({"spectrum_channels": 0}, "spectrum_channels: 0; expected an integer from 1, or None"),
         ({"attention_dropout": 1.0}, "attention_dropout: 1.0; expected a share from 0 to below 1"),
         ({"local": "none", "num_bins": 9}, "local: 'none', but the structural encoding is one of edges"),
+        ({"num_bins": 0}, "num_bins: 0; expected an integer from 1, or None for no encoding"),
         ({"structure_scale": "log"}, "structure_scale: 'log'; expected one of fitted, none"),
     ],
 )
