@@ -157,9 +157,11 @@ def renumbered(graph: Data, seed: int = 0) -> Data:
 
 
 def gap(first: Tensor, second: Tensor) -> float:
-    """The largest difference of two rows of outputs, as a share of their size."""
-    size = first.abs() + second.abs() + 1e-12
-    return float(((first - second).abs() / size).detach().max())
+    """The largest difference of two rows of outputs, as a share of the largest output of the same network."""
+    width = len(TARGETS) if first.numel() % len(TARGETS) == 0 else first.numel()
+    size = (first.abs() + second.abs()).view(-1, width).max(1).values + 1e-12  # of each network
+    differences = (first - second).abs().view(-1, width).max(1).values
+    return float((differences / size).detach().max())
 
 
 def are_apart(first: Tensor, second: Tensor) -> bool:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
-from benchmarks.power import are_apart, as_data, classes, gap, outputs
-from escgnn import graphs
+from benchmarks.power import Asked, are_apart, as_data, classes, gap, outputs, pairs_apart, renumbered
+from escgnn import datasets, graphs
 from escgnn.bags import copies_bag, node_bag
 from escgnn.counting import count
 from escgnn.models import GINAK, I2GNN, IDGNN, NGNN
@@ -105,6 +105,50 @@ def test_two_nodes_on_as_many_short_cycles(name, settings, radii):
         rows = outputs(name, CUBIC, settings, hops=hops, level="node")
         found[hops] = are_apart(rows[0], rows[8 + 1])
     assert [hops for hops, apart in found.items() if apart] == [*radii]
+
+
+BREC = {  # of the smallest pair of each category, whether it is told apart; CFI and 4-vertex pairs are too large for a test
+    "ngnn": ({"labels": "none"}, 1, {"Regular(strongly)": False, "Distance_Regular": False}),
+    "gin-ak": ({"inner": 2}, 2, {"Regular(simple)": True, "Regular(strongly)": False, "Distance_Regular": False}),
+    "i2-gnn": (
+        {"labels": "identity"},
+        2,
+        {
+            "Basic": True,
+            "Regular(simple)": True,
+            "Regular(strongly)": True,
+            "Extension": True,
+            "Distance_Regular": False,
+        },
+    ),
+    "dss-gnn": (
+        {"policy": "NM"},
+        None,
+        {
+            "Basic": True,
+            "Regular(simple)": True,
+            "Regular(strongly)": False,
+            "Extension": True,
+            "Distance_Regular": False,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BREC)
+def test_pairs_of_brec(name, benchmark_data):
+    """All 400 are in `benchmarks/brec.py --networks`."""
+    bundle = datasets.load("brec", root=benchmark_data)
+    settings, hops, expected = BREC[name]
+    members = []
+    for category in expected:
+        pairs = [number for number, one in enumerate(bundle.categories) if one == category]
+        smallest = min(pairs, key=lambda pair: int(bundle.graphs.num_nodes[2 * pair]))
+        members += [as_data(graphs.as_graph(bundle.graphs[2 * smallest + side])) for side in (0, 1)]
+    asked = Asked(name, members, {"hidden": 8, **settings}, hops=hops)
+    assert pairs_apart(asked, members) == [*expected.values()]
+    twins = [one for first in members[::2] for one in (first, renumbered(first))]
+    assert not any(pairs_apart(asked, twins))
 
 
 MEMBERS = [graphs.erdos_renyi(8, 0.4, seed=3), graphs.cycle(5), graphs.empty(2), graphs.star(3)]
