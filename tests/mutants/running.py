@@ -1,5 +1,6 @@
 """Runs tests on a copy of the repository: each time in a fork of this process, in which what takes long is loaded already."""
 
+import gc
 import importlib
 import itertools
 import math
@@ -17,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import numba
 import pytest
 
 LIBRARIES = (
@@ -67,6 +69,8 @@ def load_libraries() -> None:
                 importlib.import_module(name)
             except ImportError:
                 continue
+        numba.njit(lambda number: number)(1)  # the first call loads as much again
+    gc.freeze()  # or every fork would look through all that is loaded, to see what is garbage
 
 
 def copy_tree(root: Path, tree: Path) -> Path:
@@ -150,8 +154,6 @@ def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int, 
         if name.partition(".")[0] in FORGOTTEN:
             del sys.modules[name]
     if interpreted:
-        import numba
-
         os.environ["NUMBA_DISABLE_JIT"] = "1"
         numba.config.DISABLE_JIT = 1
     watch = Watch()
