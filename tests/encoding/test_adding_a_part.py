@@ -20,7 +20,6 @@ from escgnn.transforms import StructuralEncoding
 from tests import naive
 from tests.strategies import messy_graphs, odd_shapes, relabelled
 
-
 FAR = 1000  # beyond any radius
 
 
