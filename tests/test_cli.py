@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
+from networkx import complete_graph, to_graph6_bytes
 
 from escgnn import __version__, datasets, training
 from escgnn.cli import main
@@ -135,6 +136,19 @@ def test_count_all(escgnn, tmp_path):
     assert "triangle-rectangle" in escgnn("count", "in.g6", "--all", "--per", "node", "-o", "out.csv")
 
 
+def test_a_graph_that_takes_too_long_and_names_with_brackets(escgnn, tmp_path):
+    dense = to_graph6_bytes(complete_graph(120), header=False)
+    (tmp_path / "[in].g6").write_bytes(dense + b"C~\n")
+    limit = ["--max-seconds-per-graph", "0.2"]
+    printed = escgnn("count", "[in].g6", "-o", "[red]out[1].csv", "--pattern", "8-cycle", *limit)
+    assert "bad rows are listed in [red]out[1].rejected.csv" in printed
+    assert (tmp_path / "[red]out[1].csv").read_text() == '"graph","count"\n1,0\n'
+    assert "written to out[1].parquet" in escgnn(
+        "encode", "[in].g6", "-o", "out[1].parquet", "--parts", "cycle", *limit
+    )
+    assert "longer than 0.2 s" in (tmp_path / "out[1].rejected.csv").read_text()
+
+
 def test_theory_prints_verdicts_and_draws(escgnn, tmp_path):
     printed = escgnn("theory", "th:iso", "sec:th_mp")
     assert "th:iso  holds" in printed
@@ -217,6 +231,9 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
         '"ok"',
     ]
     assert "missing.csv: no such file" in escgnn("predict", "run", "missing.csv", check=False)
+    assert "'C(C' is neither a file that exists nor a SMILES" in escgnn("predict", "run", "C(C", check=False)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
+    assert escgnn("predict", "run", "-", check=False) == "error: standard input is empty: it holds no graphs\n"
     printed = escgnn("export", "run", "-o", "model.onnx")
     assert "int64 (2, edges)" in printed and "written to model.onnx" in printed
     assert (tmp_path / "model.onnx").stat().st_size > 1000
@@ -396,6 +413,7 @@ def test_tune(escgnn, tmp_path, monkeypatch):
         (["train", "csl", "-o", "in.g6/run"], "'-o' / '--out': in.g6 is a file; expected a folder"),
         (["train", "csl", "-o", "run", "--config", "."], "'--config': . is a folder; expected a file"),
         (["train", "csl", "-o", "run", "--config", "no.yaml"], "error: no.yaml: no such file or directory"),
+        (["tune", "csl", "-o", "run", "--trials", "0"], "'--trials': Input should be greater than or equal to 1"),
         (["theory", "th:isomorphic"], "did you mean th:iso?"),
         (["datasets", "zinc12k"], "zinc-12k"),
         (["train", "counting-random", "-o", "run", "--set", "network.hiden=3"], "did you mean 'network.hidden'?"),

@@ -192,7 +192,7 @@ def tune(
         Path,
         typer.Option("-o", "--out", help="Folder for the search; an earlier one there goes on.", callback=folder_path),
     ],
-    trials: Annotated[int, typer.Option(help="Trials in all.")] = 20,
+    trials: Annotated[int, typer.Option(min=1, help="Trials in all.")] = 20,
     model: Model = None,
     config: Config = None,
     settings: Settings = None,

@@ -104,10 +104,17 @@ def all_settings(settings: Sequence[str] | None, **options: Any) -> list[str]:
 
 @contextmanager
 def given_file(source: str) -> Iterator[Path]:
-    """The file that a command names; for ``-``, and for a SMILES where there is no such file, one that holds it meanwhile."""
+    """The file that a command names; for ``-``, and for a SMILES where there is no such file, one that holds it meanwhile.
+
+    Raises:
+        typer.BadParameter: It is neither a file nor a SMILES, and has no extension as files have.
+        ValueError: What the block says of the file that is held, as of standard input.
+    """
     path = Path(source)
     is_smiles = not path.exists() and source != "-" and _is_smiles(source)
     if source != "-" and not is_smiles:
+        if not path.exists() and not path.suffix:
+            raise typer.BadParameter(f"{source!r} is neither a file that exists nor a SMILES", param_hint="'INPUT'")
         yield Path(str(file_path(path)))
         return
     with TemporaryDirectory() as folder:
@@ -120,7 +127,10 @@ def given_file(source: str) -> Iterator[Path]:
             extension = ".parquet"
         held = Path(folder, f"input{extension}")
         held.write_bytes(content)
-        yield held
+        try:
+            yield held
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(held), "standard input")) from error
 
 
 def _is_smiles(text: str) -> bool:

@@ -32,6 +32,7 @@ ZINC_ATOMS = (
     *("O H1 +", "N H1 -", "O +", "S +", "P H1", "P H2", "C H2 -", "P +", "S H1 +", "C H1 -", "P H1 +"),
 )
 MOST_SCAFFOLD_RINGS = 200  # of a molecule; their number to the power of two to three is what a scaffold costs
+MOST_SCAFFOLD_ATOMS = 1000  # the same: chains are taken off atom by atom
 ZINC_BOND = {kind: number for number, kind in enumerate(BOND_TYPE[:3], 1)}
 ZINC_ATOM = {key: number for number, key in enumerate(ZINC_ATOMS)}
 
@@ -138,9 +139,16 @@ def scaffold_of(molecule: Any) -> str:
     """The SMILES of a molecule's Bemis-Murcko scaffold, empty if it has no ring.
 
     Raises:
-        ValueError: It has so many rings that RDKit would be busy for minutes.
+        ValueError: It is so large, or has so many rings, that RDKit would be busy for minutes.
     """
     rings = molecule.GetRingInfo().NumRings()
+    atoms = molecule.GetNumAtoms()
+    if not rings:
+        return ""
+    if atoms > MOST_SCAFFOLD_ATOMS:
+        raise ValueError(
+            f"{atoms:,} atoms, too many for its scaffold; at most {MOST_SCAFFOLD_ATOMS:,}, or another split"
+        )
     if rings > MOST_SCAFFOLD_RINGS:
         raise ValueError(f"{rings:,} rings, too many for its scaffold; at most {MOST_SCAFFOLD_RINGS}, or another split")
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles

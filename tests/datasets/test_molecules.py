@@ -212,9 +212,13 @@ def with_flat_columns(data):
 
 
 def test_scaffolds_that_take_rdkit_for_ever_are_refused():
-    found = parse_molecules(["C1CC1" * 201, "CC"], "ogb", scaffolds=True)
-    assert found.reasons == {0: "201 rings, too many for its scaffold; at most 200, or another split"}
-    assert [*found.scaffolds] == [""]
+    """A chain has no ring, and so no scaffold, however long it is; to take it off a ring costs its length to the third."""
+    found = parse_molecules(["C1CC1" * 201, "CC", "C" * 10_000, "C1CC1" + "C" * 1000], "ogb", scaffolds=True)
+    assert found.reasons == {
+        0: "201 rings, too many for its scaffold; at most 200, or another split",
+        3: "1,003 atoms, too many for its scaffold; at most 1,000, or another split",
+    }
+    assert [*found.scaffolds] == ["", ""]
 
 
 def test_a_molecule_that_rdkit_refuses_midway_leaves_nothing(monkeypatch):

@@ -20,6 +20,8 @@ from escgnn.transforms import StructuralEncoding
 from tests import naive
 from tests.strategies import messy_graphs, odd_shapes, relabelled
 
+FAR = 1000  # beyond any radius
+
 
 class Leaf(OwnPart):
     """Needs the radius and the labels, and u and v change places in its bins."""
@@ -45,7 +47,7 @@ class Leaf(OwnPart):
 
     @staticmethod
     def distances(graph, start):
-        distance = np.full(graph.num_nodes, graph.num_nodes)
+        distance = np.full(graph.num_nodes, FAR)
         distance[start] = 0
         for step in range(1, graph.num_nodes):
             for w in np.flatnonzero(distance == step - 1):

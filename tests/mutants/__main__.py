@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from filelock import FileLock
 
 from escgnn.disk import atomic
-from tests.mutants.running import ENDLESS, Run, Trial, copy_tree, finished, load_libraries
+from tests.mutants.running import ENDLESS, Run, Trial, copy_tree, finished, load_libraries, put
 from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
@@ -24,24 +24,33 @@ PATIENCE = {False: 600, True: 30}
 
 
 class Results:
-    """What is known of each mutant, kept in a file, so that a run that was ended goes on where it was."""
+    """What is known of each mutant, kept in a file, so that a run that was ended goes on where it was.
+
+    Attributes:
+        trials: What came of it, by digest.
+        noticed: The test that noticed it the last time, by name.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.trials = self._read()
+        self._read()
 
-    def add(self, key: str, trial: Trial) -> None:
+    def add(self, digest: str, name: str, trial: Trial) -> None:
         """Keep one more; another process may have added some."""
         self.path.parent.mkdir(exist_ok=True)
         with FileLock(self.path.with_suffix(".lock")):
-            self.trials = {**self._read(), key: trial}
+            self._read()
+            self.trials[digest] = trial
+            if trial.failed:
+                self.noticed[name] = trial.failed
+            trials = {key: asdict(one) for key, one in self.trials.items()}
             with atomic(self.path) as draft:
-                draft.write_text(json.dumps({name: asdict(one) for name, one in self.trials.items()}, indent=1))
+                draft.write_text(json.dumps({"trials": trials, "noticed": self.noticed}, indent=1))
 
-    def _read(self) -> dict[str, Trial]:
-        if not self.path.is_file():
-            return {}
-        return {key: Trial(**values) for key, values in json.loads(self.path.read_text()).items()}
+    def _read(self) -> None:
+        kept = json.loads(self.path.read_text()) if self.path.is_file() else {"trials": {}, "noticed": {}}
+        self.trials = {digest: Trial(**values) for digest, values in kept["trials"].items()}
+        self.noticed: dict[str, str] = kept["noticed"]
 
 
 def chosen(mutants: Iterable[Mutant], only: str) -> list[Mutant]:
@@ -49,45 +58,60 @@ def chosen(mutants: Iterable[Mutant], only: str) -> list[Mutant]:
     return [mutant for mutant in mutants if only.lower() in mutant.name.lower()]
 
 
-def sound(mutants: Iterable[Mutant]) -> list[Mutant]:
-    """No faults at all, one for every set of tests: they must pass then, or it says nothing that they fail."""
-    different = {(mutant.tests, mutant.interpreted): mutant for mutant in mutants}
-    return [replace(mutant, area="sound", fault="", old="", new="") for mutant in different.values()]
-
-
 def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
     """Run those of which nothing is known yet.
 
     Raises:
-        SystemExit: Tests fail without a fault, or cannot be run.
+        SystemExit: A test that noticed a fault fails without it, too, or tests cannot be run.
     """
     todo = [mutant for mutant in mutants if mutant.digest(ROOT) not in results.trials]
     if not todo:
         return
     load_libraries()
+    passing: set[tuple[tuple[str, ...], bool]] = set()  # tests that pass without a fault, and whether interpreted
     with TemporaryDirectory(prefix="escgnn-mutants-") as scratch:
         trees = [copy_tree(ROOT, Path(scratch) / str(number)) for number in range(processes)]
+        digests = {mutant: mutant.digest(trees[0]) for mutant in todo}  # as it was when it was copied
+        queue = [*todo]
         running: dict[Run, tuple[Mutant, str]] = {}
-        known = {mutant: mutant.digest(trees[0]) for mutant in [*sound(todo), *todo]}  # as it was when it was copied
-        queue = [mutant for mutant, digest in known.items() if digest not in results.trials]
         try:
             while queue or running:
                 while queue and trees:
                     mutant = queue.pop(0)
                     tree = trees.pop()
                     original = (tree / mutant.file).read_text()
-                    if mutant.old:
-                        (tree / mutant.file).write_text(mutant.applied(tree))
-                    run = Run(tree, mutant.tests, mutant.interpreted, PATIENCE[mutant.interpreted])
+                    put(tree / mutant.file, mutant.applied(tree))
+                    tests = likeliest_first(mutant, results.noticed.get(mutant.name, ""), tree)
+                    run = Run(tree, tests, mutant.interpreted, PATIENCE[mutant.interpreted])
                     running[run] = (mutant, original)
                 for run, trial in finished([*running]):
                     mutant, original = running.pop(run)
-                    (run.tree / mutant.file).write_text(original)
+                    put(run.tree / mutant.file, original)
+                    verdict = _lenient(trial, mutant.interpreted)
+                    witness = ((verdict.failed,) if "::" in verdict.failed else mutant.tests, mutant.interpreted)
+                    if verdict.failed and witness not in passing:
+                        check_sound(run.tree, *witness)
+                        passing.add(witness)
                     trees.append(run.tree)
-                    keep(mutant, known[mutant], _lenient(trial, mutant.interpreted), results)
+                    keep(mutant, digests[mutant], verdict, results)
         finally:  # an error or an interrupt leaves nothing behind
             for run in running:
                 run.end()
+
+
+def likeliest_first(mutant: Mutant, noticed_by: str, tree: Path) -> tuple[str, ...]:
+    """Its tests, before them the one that noticed it the last time, if that is still there."""
+    test = noticed_by.partition("[")[0]
+    path, _, name = test.partition("::")
+    is_there = name != "" and (tree / path).is_file() and f"def {name}(" in (tree / path).read_text()
+    return (test, *mutant.tests) if is_there else mutant.tests
+
+
+def check_sound(tree: Path, tests: tuple[str, ...], interpreted: bool) -> None:
+    """Without a fault the tests that noticed it must pass, or it says nothing that they fail."""
+    ((_, trial),) = finished([Run(tree, tests, interpreted, PATIENCE[False])])
+    if trial.failed or trial.broken:
+        sys.exit(f"{' '.join(tests)}: {trial.failed} fails without a fault\n{trial.broken}")
 
 
 def keep(mutant: Mutant, digest: str, trial: Trial, results: Results) -> None:
@@ -95,11 +119,9 @@ def keep(mutant: Mutant, digest: str, trial: Trial, results: Results) -> None:
     tests = " ".join(mutant.tests)
     if trial.broken:
         sys.exit(f"{mutant.name}: {tests} cannot be run:\n{trial.broken}")
-    if not mutant.old and trial.failed:
-        sys.exit(f"{tests}: {trial.failed} fails without a fault")
-    results.add(digest, trial)
+    results.add(digest, mutant.name, trial)
     verdict = f"noticed by {trial.failed}" if trial.failed else "NOT NOTICED"
-    print(f"{mutant.name}: {verdict if mutant.old else tests} ({trial.seconds:.0f} s)", flush=True)
+    print(f"{mutant.name}: {verdict} ({trial.seconds:.0f} s)", flush=True)
 
 
 def _lenient(trial: Trial, interpreted: bool) -> Trial:

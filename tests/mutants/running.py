@@ -1,6 +1,8 @@
 """Runs tests on a copy of the repository: each time in a fork of this process, in which what takes long is loaded already."""
 
+import gc
 import importlib
+import itertools
 import math
 import multiprocessing
 import os
@@ -16,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import numba
 import pytest
 
 LIBRARIES = (
@@ -27,6 +30,7 @@ FORGOTTEN = ("escgnn", "tests", "benchmarks", "conftest")  # packages that a for
 LEFT_OUT = (".git", ".venv", ".mutants", "__pycache__", ".*_cache", ".hypothesis", "site")
 ENDLESS = "it never ends"
 STUCK = 3600  # seconds after which a process that does nothing is ended
+SECONDS = itertools.count(math.ceil(time.time()))
 Forks = multiprocessing.get_context("fork")
 
 
@@ -65,12 +69,21 @@ def load_libraries() -> None:
                 importlib.import_module(name)
             except ImportError:
                 continue
+        numba.njit(lambda number: number)(1)  # the first call loads as much again
+    gc.freeze()  # or every fork would look through all that is loaded, to see what is garbage
 
 
 def copy_tree(root: Path, tree: Path) -> Path:
     """A copy of the repository without what git does not know."""
     shutil.copytree(root, tree, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
     return tree
+
+
+def put(path: Path, text: str) -> None:
+    """Change a file of a copy, and its second: by that and the size Python knows whether compiled code is still good."""
+    path.write_text(text)
+    later = next(SECONDS)
+    os.utime(path, (later, later))
 
 
 class Run:
@@ -134,15 +147,13 @@ def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int, 
         os.dup2(stream.fileno(), 2)
     os.chdir(tree)
     os.environ["PYTHONPATH"] = str(tree)
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # or the code of a fault that was there a moment ago would be found
-    sys.dont_write_bytecode = True
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every fork would compile everything again
+    sys.dont_write_bytecode = False
     sys.path[:] = [str(tree), *(path for path in sys.path if path not in ("", str(Path(__file__).parents[2])))]
     for name in [*sys.modules]:
         if name.partition(".")[0] in FORGOTTEN:
             del sys.modules[name]
     if interpreted:
-        import numba
-
         os.environ["NUMBA_DISABLE_JIT"] = "1"
         numba.config.DISABLE_JIT = 1
     watch = Watch()
