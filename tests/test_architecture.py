@@ -37,8 +37,8 @@ ALLOWED = {
     "training": "bags disk engines limits provenance task graphs readers store "
     "datasets jobs loader models pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",
-    "experiments": "disk provenance task graphs records counting encoding store "
-    "datasets loader models transforms wl zoo training",
+    "experiments": "bags disk provenance task graphs records counting encoding store "
+    "datasets loader models transforms wl metrics zoo training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
     "cli": "records counting encoding readers report datasets jobs theorems training experiments tuning terminal",

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from escgnn.experiments.trained import Settings, merged
-from escgnn.zoo import ZOO, arguments
+from escgnn.training import read_config
+from escgnn.zoo import ZOO
 
 # Benchmarks whose presets serve, the first that there is; a benchmark that is not here has its own or none.
 NEAREST: Mapping[str, tuple[str, ...]] = {
@@ -64,6 +65,8 @@ MEANS: Settings = {"ball_pool": "mean", "pair_pool": "mean", "pool": "mean"}
 PAPER_PARTS = ["degree", "node", "joint", "edge", "resistance"]
 # Classes by one network for six classes, not by one logit as in the script that the published 16.7 % of SUN on ENZYMES is of.
 SUN_TU: Settings = {"transform": {"policy": "EGO+", "hops": 2}, "network": {"hidden": 32, "layers": 4}}
+
+FOUR_NODES = ["3-path", "4-star", "4-cycle", "tailed-triangle", "chordal-cycle", "4-clique"]
 
 
 def hops(radius: int) -> Settings:
@@ -127,7 +130,10 @@ SYSTEMS: dict[str, System] = {
     "Graphormer-GD": System(("graphormer-gd",)),
     "GraphGPS": System(("graphgps",)),
     "PNA": System(("pna-towers", "pna")),
-    "GSN": System(("gsn",), {"brec": {"transform": {"induced": True, "per": "edge"}}}),
+    "GSN": System(
+        ("gsn",),
+        {"brec": {"transform": {"patterns": FOUR_NODES, "induced": True, "per": "edge"}, "network": {"layers": 4}}},
+    ),
     "LGP-GNN": System(("lgp-gnn",)),
     "DGN": System(("dgn",)),
     "CIN": System(("cin",)),
@@ -190,8 +196,19 @@ def settings_of(row: str, benchmark: str) -> dict[str, Any]:
     return merged({"model": system.model}, {} if preset is None else {"preset": preset}, own)
 
 
+def with_known(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run with those of others, given by name alone, that its network or its transform has.
+
+    >>> with_known({"model": "ppgn", "network": {"layers": 3}}, {"hidden": 8, "hops": 2})
+    {'model': 'ppgn', 'network': {'layers': 3, 'hidden': 8}, 'transform': {}}
+    """
+    known = read_config(overrides=settings)
+    network = {name: value for name, value in wanted.items() if name in known.network}
+    transform = {name: value for name, value in wanted.items() if name in known.transform}
+    return merged(settings, {"network": network, "transform": transform})
+
+
 def tiny(row: str) -> dict[str, Any]:
     """Settings: the smallest network of a system, one epoch."""
-    recipe = ZOO[SYSTEMS[row].model or ""]
-    known = {*arguments(recipe.network)} - {*recipe.fixed}
-    return {"network": {name: value for name, value in TINY.items() if name in known}, "epochs": 1}
+    small = with_known({"model": SYSTEMS[row].model}, TINY)
+    return {"network": small["network"], "epochs": 1}
