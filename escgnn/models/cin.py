@@ -184,8 +184,8 @@ class CellLayer(nn.Module):
 
     def _from_above(self, i: int, vectors: list[Tensor], cells: Complex) -> Tensor:
         """What nodes hear through edges, or edges through rings, (cells, channels)."""
-        sent = self.sender[i](vectors[i])
-        carried = self.carrier[i](vectors[i + 1])
+        sent: Tensor = self.sender[i](vectors[i])
+        carried: Tensor = self.carrier[i](vectors[i + 1])
         if i == 0:
             first, second = cells.end.unbind(1)  # (M,) each
             forth = (sent.index_select(0, first) + carried).relu()  # (M, channels)
