@@ -18,8 +18,13 @@ def resistance(graph, root):
     """Resistance distances from the root by the pseudo-inverse of the Laplacian; infinite where unconnected."""
     result = dict.fromkeys(graph, np.inf)
     component = sorted(nx.node_connected_component(graph, root))
-    green = np.linalg.pinv(nx.laplacian_matrix(graph.subgraph(component), nodelist=component).toarray().astype(float))
-    r = component.index(root)
+    place = {node: i for i, node in enumerate(component)}
+    laplacian = np.zeros((len(component), len(component)))
+    for node in component:
+        laplacian[place[node], place[node]] = graph.degree(node)
+        laplacian[place[node], [place[other] for other in graph[node]]] = -1
+    green = np.linalg.pinv(laplacian)
+    r = place[root]
     for i, node in enumerate(component):
         result[node] = green[i, i] + green[r, r] - 2 * green[i, r]
     return result

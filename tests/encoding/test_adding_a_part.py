@@ -49,10 +49,11 @@ class Leaf(OwnPart):
     def distances(graph, start):
         distance = np.full(graph.num_nodes, FAR)
         distance[start] = 0
-        for step in range(1, graph.num_nodes):
-            for w in np.flatnonzero(distance == step - 1):
-                near = graph.neighbours(w)
-                distance[near] = np.minimum(distance[near], step)
+        edge = [start]
+        while edge:
+            found = {int(x) for w in edge for x in graph.neighbours(w) if distance[x] == FAR}
+            distance[[*found]] = distance[edge[0]] + 1
+            edge = [*found]
         return distance
 
 
