@@ -21,7 +21,9 @@ DATASETS = {"OGBG-HIV": "ogbg-molhiv", "ZINC": "zinc-12k", "QM9": "qm9"}
 QM9_MOLECULES = 129433  # of the paper
 HOPS = 3
 ENCODED = "ESC-GNN, stored"
-BAGS = {  # subgraphs as arrays: nodes, edges by their numbers in the graph, distances and, where authors have them, resistances
+BAGS: dict[
+    str, RootedNodes | RootedPairs
+] = {  # subgraphs as arrays: nodes, edges by their numbers in the graph, distances and, where authors have them, resistances
     "NGNN": RootedNodes(HOPS, resistance=True),
     "GIN-AK+": RootedNodes(HOPS),
     "I²-GNN": RootedPairs(HOPS, resistance=True),
