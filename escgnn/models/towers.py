@@ -64,9 +64,8 @@ class DegreeScaled(nn.Module):
             "amplification": logs / self.unit,
             "attenuation": self.unit / more,
         }
-        return torch.stack(
-            [way * factors[scaler] for scaler in self.scalers for way in ways], 1
-        )  # (N, blocks, channels)
+        blocks = [way * factors[scaler] for scaler in self.scalers for way in ways]
+        return torch.stack(blocks, 1)  # (N, blocks, channels)
 
     def _aggregated(
         self, way: str, messages: Tensor, h: Tensor, target: Tensor, number: Tensor, direction: Tensor | None
@@ -265,13 +264,14 @@ class AggregationNetwork(Frame):
             given = settings.get(name, known)
             if isinstance(given, str) or not given or not {*given} <= {*known}:
                 raise ValueError(f"{name}: {given!r}; expected one or more of {', '.join(known)}")
-        edge_hidden = settings.get("edge_hidden", 1)
-        if not isinstance(edge_hidden, int) or edge_hidden < 1:
-            raise ValueError(f"edge_hidden: {edge_hidden!r}; expected an integer from 1")
+        for name in ("edge_hidden", "last", "towers"):
+            value = settings.get(name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name}: {value!r}; expected an integer from 1")
         towers = settings.get("towers", 1)
         for name in ("hidden", "last"):
             width = settings.get(name)
-            if settings.get("variant") != "simple" and width and (towers < 1 or width % towers):
+            if settings.get("variant") != "simple" and width and width % towers:
                 raise ValueError(f"towers: {towers}; expected a divisor of {name}, which is {width}")
 
     @classmethod

@@ -257,6 +257,8 @@ def test_settings_that_mean_nothing_are_refused():
         (lambda: DGN(1, aggregators=[]), r"aggregators: \[\]; expected one or more of mean, .* dir-dx"),
         (lambda: DGN(1, scalers="identity"), "scalers: 'identity'; expected one or more of identity"),
         (lambda: PNA(1, edge_hidden=0), "edge_hidden: 0; expected an integer from 1"),
+        (lambda: PNA(1, towers=0), "towers: 0; expected an integer from 1"),
+        (lambda: PNA(1, last=-4), "last: -4; expected an integer from 1"),
     )
     for make, message in cases:
         with pytest.raises(ValueError, match=message):
