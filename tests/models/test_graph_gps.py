@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch_geometric.data import Batch
 from torch_geometric.nn import GINEConv, GPSConv
 
@@ -103,7 +104,10 @@ def test_what_is_exported_says_the_same(monkeypatch):
 def test_a_layer_is_that_of_pyg():
     torch.manual_seed(0)
     (own,) = GraphGPS(1, hidden=8, layers=1, heads=2).layers
-    theirs = GPSConv(8, GINEConv(own.local.mlp), 2, attn_kwargs={"dropout": 0.5})
+    plain = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))  # without a norm
+    plain[0].load_state_dict(own.local.mlp[0].state_dict())
+    plain[2].load_state_dict(own.local.mlp[3].state_dict())
+    theirs = GPSConv(8, GINEConv(plain), 2, attn_kwargs={"dropout": 0.5})
     for mine, other in ((own.attention.inside, theirs.attn), (own.local_norm, theirs.norm1.module)):
         other.load_state_dict(mine.state_dict())
     assert isinstance(own, GPSBlock)
@@ -187,7 +191,7 @@ def test_without_its_structure_esc_gnn_is_the_graph_transformer():
     plain.load_state_dict({key: one for key, one in network.state_dict().items() if not key.startswith("structures")})
     assert (network(batch) - plain(batch)).abs().max() > 1e-3
     for one in network.structures:
-        torch.nn.init.zeros_(one.mlp[5].weight)  # the last norm; its shift is zero
+        nn.init.zeros_(one.mlp[5].weight)  # the last norm; its shift is zero
     torch.testing.assert_close(network(batch), plain(batch))
 
 
