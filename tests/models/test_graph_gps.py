@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch_geometric.data import Batch
 from torch_geometric.nn import GINEConv, GPSConv
 
@@ -14,7 +15,8 @@ from escgnn import graphs
 from escgnn.datasets import Feature
 from escgnn.models import GraphGPS, attention
 from escgnn.models.attention import GraphAttention, rooms_of
-from escgnn.models.graph_gps import GPSBlock, SpectrumEncoder
+from escgnn.models.edge_gated import EdgeGatedLayer
+from escgnn.models.graph_gps import SpectrumEncoder
 from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training import read_config
@@ -103,14 +105,20 @@ def test_what_is_exported_says_the_same(monkeypatch):
 def test_a_layer_is_that_of_pyg():
     torch.manual_seed(0)
     (own,) = GraphGPS(1, hidden=8, layers=1, heads=2).layers
-    theirs = GPSConv(8, GINEConv(own.local.mlp), 2, attn_kwargs={"dropout": 0.5})
-    for mine, other in ((own.attention.inside, theirs.attn), (own.local_norm, theirs.norm1.module)):
+    plain = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))  # without a norm
+    theirs = GPSConv(8, GINEConv(plain), 2, attn_kwargs={"dropout": 0.5})
+    same = [
+        (plain[0], own.local.mlp[0]),
+        (plain[2], own.local.mlp[3]),
+        (theirs.attn, own.attention.inside),
+        (theirs.norm1.module, own.local_norm),
+        (theirs.norm2.module, own.attention_norm),
+        (theirs.norm3.module, own.norm),
+        (theirs.mlp[0], own.mlp[0]),
+        (theirs.mlp[3], own.mlp[3]),
+    ]
+    for other, mine in same:
         other.load_state_dict(mine.state_dict())
-    assert isinstance(own, GPSBlock)
-    theirs.norm2.module.load_state_dict(own.attention_norm.state_dict())
-    theirs.norm3.module.load_state_dict(own.norm.state_dict())
-    theirs.mlp[0].load_state_dict(own.mlp[0].state_dict())
-    theirs.mlp[3].load_state_dict(own.mlp[3].state_dict())
     batch = batch_of(MEMBERS)
     h = torch.randn(batch.num_nodes, 8)
     edge = torch.randn(batch.num_edges, 8)
@@ -118,6 +126,38 @@ def test_a_layer_is_that_of_pyg():
     theirs.attn.dropout = 0.0
     found, _ = own(h, edge, batch.edge_index, rooms_of(batch.ptr, batch.batch))
     torch.testing.assert_close(found, theirs(h, batch.edge_index, batch.batch, edge_attr=edge))
+
+
+def test_gated_messages_are_those_of_a_slow_loop():
+    torch.manual_seed(0)
+    layer = EdgeGatedLayer(4, "layer", 0.5).eval()
+    batch = batch_of(MEMBERS)
+    h = torch.randn(batch.num_nodes, 4)
+    edge = torch.randn(batch.num_edges, 4)
+    joint = torch.zeros(batch.num_edges, 4)
+    heard = torch.zeros(batch.num_nodes, 4)
+    gates = torch.zeros(batch.num_nodes, 4)
+    for i, (u, v) in enumerate(batch.edge_index.T.tolist()):
+        joint[i] = layer.sender(h[u]) + layer.receiver(h[v]) + layer.edge(edge[i])
+        heard[v] += joint[i].sigmoid() * layer.value(h[u])
+        gates[v] += joint[i].sigmoid()
+    nodes, edges = layer(h, edge, batch.edge_index)
+    torch.testing.assert_close(nodes, h + layer.norm(layer.own(h) + heard / (gates + 1e-6)).relu())
+    torch.testing.assert_close(edges, edge + layer.edge_norm(joint).relu())
+
+
+@pytest.mark.parametrize("local", ["gine", "gatedgcn"])
+def test_loops_repeated_edges_and_their_order(local):
+    ends = torch.tensor([[2, 1, 0, 1, 0, 0, 1], [1, 2, 1, 0, 1, 0, 0]])  # a loop, and one edge twice
+    network = network_of(local=local, walks=3)
+    transform = WalkAndSpectrum(3)
+    odd = GraphStore([3], [7], ends)
+    turned = GraphStore([3], [7], ends[:, torch.randperm(7)])
+    expected = network(transform(odd).batch())
+    torch.testing.assert_close(network(transform(turned).batch()), expected)
+    beside = GraphStore.concatenate([odd, GraphStore.from_view(graphs.star(9)), turned])
+    torch.testing.assert_close(network(transform(beside).batch())[[0, 2]], expected.expand(2, -1))
+    assert (network(transform(GraphStore.from_view(graphs.path(3))).batch()) - expected).abs().max() > 1e-6
 
 
 @pytest.mark.parametrize("local", ["gine", "gatedgcn", "none"])
@@ -187,7 +227,7 @@ def test_without_its_structure_esc_gnn_is_the_graph_transformer():
     plain.load_state_dict({key: one for key, one in network.state_dict().items() if not key.startswith("structures")})
     assert (network(batch) - plain(batch)).abs().max() > 1e-3
     for one in network.structures:
-        torch.nn.init.zeros_(one.mlp[5].weight)  # the last norm; its shift is zero
+        nn.init.zeros_(one.mlp[5].weight)  # the last norm; its shift is zero
     torch.testing.assert_close(network(batch), plain(batch))
 
 
