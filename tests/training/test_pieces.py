@@ -2,12 +2,13 @@
 
 import warnings
 
+import networkx
 import pytest
 import torch
 
 from escgnn import bags, graphs, training, zoo
 from escgnn.bags import BagTooLargeError
-from escgnn.loader import Loader
+from escgnn.datasets import DatasetBundle
 from escgnn.task import Task
 from escgnn.training import fitting
 from escgnn.training.pieces import Pieces, PiecesWarning, Splitting, run_network
@@ -120,11 +121,11 @@ def test_wide_networks_take_fewer_rows():
     assert run_network(wide, piece)[1] > 1
 
 
-def train(folder, name, max_rows, **settings):
+def train(folder, name, max_rows, bundle=BUNDLE, **settings):
     network = {"hidden": 4, "layers": 2, **settings.pop("network", {})}
     chosen = {"model": name, "transform": {**SETTINGS[name], "max_rows": max_rows}, "network": network, "epochs": 2}
     config = training.read_config(overrides={**chosen, "batch_size": 20, "precision": "64", **settings})
-    result = training.fit(BUNDLE, config, folder, progress=False)
+    result = training.fit(bundle, config, folder, progress=False)
     return result, torch.load(folder / "last.ckpt", weights_only=True)["state_dict"]
 
 
@@ -164,8 +165,13 @@ def test_a_graph_that_does_not_fit_alone_is_refused_by_name(workers, tmp_path):
 
 
 def test_one_graph_that_is_too_large_does_not_end_a_prediction(tmp_path):
-    train(tmp_path / "run", "ngnn", 400, network={"norm": "layer"})
+    bare = DatasetBundle("bare", BUNDLE.graphs, BUNDLE.task, {}, BUNDLE.split)
+    train(tmp_path / "run", "ngnn", 400, bundle=bare, network={"norm": "layer"})
     run = training.load_run(tmp_path / "run")
-    small, large = graphs.cycle(4), graphs.complete(12)
-    with pytest.raises(BagTooLargeError, match="graph 1 of 2 alone needs"):
-        next(iter(Loader(training.as_store([small, large]), transform=Splitting(run.transform))))
+    members = [graphs.cycle(4), graphs.complete(12), graphs.path(3)]
+    lines = [networkx.to_graph6_bytes(one.to_networkx(), header=False).decode().strip() for one in members]
+    (tmp_path / "in.g6").write_text("\n".join(lines) + "\n")
+    summary = training.predict_file(run, tmp_path / "in.g6", tmp_path / "out.csv")
+    assert (summary.rows, summary.predicted) == (3, 2)
+    told = (tmp_path / "out.csv").read_text().splitlines()
+    assert "max_rows: graph 0 of 1 alone needs 1,584 rows; expected at most 400" in told[2]
