@@ -45,6 +45,21 @@ def test_a_second_run_takes_the_place_of_the_first(tmp_path):
     assert [path.name for path in (tmp_path / "a" / "smoke").iterdir()] == ["row_seed0.json"]
 
 
+def test_a_record_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = records.write(Record("a", "row", "smoke", note="first"), tmp_path)
+    before = path.read_text()
+
+    def full(draft, text):
+        with draft.open("w") as stream:
+            stream.write(text[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(path), "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        records.write(Record("a", "row", "smoke", note="second"), tmp_path)
+    assert path.read_text() == before and [*path.parent.iterdir()] == [path]
+
+
 @given(st.floats())
 def test_every_float_can_be_written(tmp_path_factory, value):
     folder = tmp_path_factory.mktemp("results")

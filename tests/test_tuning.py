@@ -2,6 +2,7 @@ import csv
 import errno
 import itertools
 import json
+import shutil
 import sqlite3
 
 import optuna
@@ -15,12 +16,16 @@ from tests.training import tiny
 BASE = TrainConfig(transform={"max_degree": 16}, network={"dropout": 0.1}, epochs=1, batch_size=16)
 
 
+def make_tiny(patch):
+    """Small networks, and no pictures, which take longer to draw than these to train."""
+    patch.setattr(fitting, "draw_curves", lambda *_: None)
+    patch.setitem(tuning.NETWORK, "hidden", tuning.CategoricalDistribution([4, 8]))
+    patch.setitem(tuning.NETWORK, "layers", tuning.IntDistribution(1, 2))
+
+
 @pytest.fixture(autouse=True)
 def tiny_runs(monkeypatch):
-    """Small networks, and no pictures, which take longer to draw than these to train."""
-    monkeypatch.setattr(fitting, "draw_curves", lambda *_: None)
-    monkeypatch.setitem(tuning.NETWORK, "hidden", tuning.CategoricalDistribution([4, 8]))
-    monkeypatch.setitem(tuning.NETWORK, "layers", tuning.IntDistribution(1, 2))
+    make_tiny(monkeypatch)
 
 
 @pytest.fixture
@@ -129,12 +134,15 @@ def test_a_pruned_trial_is_never_the_best(tmp_path, bundle, monkeypatch):
     assert result.best.number == 1
 
 
+TRIALS = 8  # of which some are cut short
+
+
 def test_a_run_killed_before_it_is_judged_is_judged_alike(tmp_path, bundle, monkeypatch):
     """The epoch is in the checkpoint, but the study has not heard of it."""
     monkeypatch.setattr(tuning, "STARTUP", 1)
     monkeypatch.setitem(tuning.NETWORK, "lr", tuning.FloatDistribution(1e-6, 1e-1, log=True))
     base = BASE.model_copy(update={"epochs": 4})
-    straight = tune(bundle, tmp_path / "straight", trials=8, base=base)
+    straight = tune(bundle, tmp_path / "straight", trials=TRIALS, base=base)
     states = [trial.state for trial in straight.trials]
     assert states[0] == "complete" and "pruned" in states
     report = optuna.Trial.report
@@ -149,8 +157,8 @@ def test_a_run_killed_before_it_is_judged_is_judged_alike(tmp_path, bundle, monk
         monkeypatch.setattr(optuna.Trial, "report", kill)
         folder = tmp_path / f"killed{moment}"
         with pytest.raises(KeyboardInterrupt):
-            tune(bundle, folder, trials=8, base=base)
-        assert tune(bundle, folder, trials=8, base=base).trials == straight.trials
+            tune(bundle, folder, trials=TRIALS, base=base)
+        assert tune(bundle, folder, trials=TRIALS, base=base).trials == straight.trials
 
 
 def test_failures_are_recorded(tmp_path, bundle, monkeypatch):
@@ -223,11 +231,23 @@ def test_one_process_at_a_time(tmp_path, bundle, monkeypatch):
     assert tune(bundle, tmp_path, trials=1, base=BASE).best.value == 1
 
 
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory, bundle):
+    """A search of one trial, and what one of two comes to."""
+    folder = tmp_path_factory.mktemp("searched")
+    with pytest.MonkeyPatch.context() as patch:
+        make_tiny(patch)
+        tune(bundle, folder / "one", trials=1, base=BASE)
+        shutil.copytree(folder / "one", folder / "two")
+        result = tune(bundle, folder / "two", trials=2, base=BASE)
+    return folder / "one", result
+
+
 @pytest.mark.parametrize("name", ["last.ckpt", "trials.csv", "study.db"])
-def test_a_full_disk_ends_the_search_until_there_is_room(tmp_path, bundle, monkeypatch, name):
+def test_a_full_disk_ends_the_search_until_there_is_room(searched, tmp_path, bundle, monkeypatch, name):
     """It is no trial's fault: none fails, and the search comes to what it would have come to."""
-    folder = tmp_path / "search"
-    tune(bundle, folder, trials=1, base=BASE)
+    one, straight = searched
+    folder = shutil.copytree(one, tmp_path / "search")
     replace = type(folder).replace
 
     def full(draft, target):
@@ -248,4 +268,4 @@ def test_a_full_disk_ends_the_search_until_there_is_room(tmp_path, bundle, monke
     assert error.value.filename.endswith(name)
     result = tune(bundle, folder, trials=2, base=BASE)
     assert [trial.state for trial in result.trials] == ["complete", "complete"]
-    assert result.trials == tune(bundle, tmp_path / "straight", trials=2, base=BASE).trials
+    assert result.trials == straight.trials

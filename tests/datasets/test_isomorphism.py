@@ -123,6 +123,8 @@ def test_exp_as_it_is_written(tmp_path):
     assert bundle.graphs.column("x")[:, 0].tolist() == [0, 1, 1, 0, 0]
     assert bundle.graphs.column("y")[:, 0].tolist() == [1, 0]
     assert bundle.pairs.tolist() == [[0, 1]]
+    path.write_text("4\n" + EXP.removeprefix("2\n") * 2)
+    assert isomorphism.exp(Raw(entry, {path.name: path}, "")).pairs.tolist() == [[0, 1], [2, 3]]
     for text in (EXP[:-6], EXP.replace("0 2 0 2", "0 2 0")):  # the last line is missing; a neighbour is
         path.write_text(text)
         with pytest.raises(DatasetError, match="graph 1 ends early"):

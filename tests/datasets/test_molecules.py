@@ -81,6 +81,7 @@ def test_one_molecule():
     assert edges.tolist()[-1] == [5, 6]
     assert edge_attr[-1].tolist() == [2, 0, 0]
     assert datasets.smiles_to_graph("[NH3+]C[C@H](O)F", "zinc").x[:, 0].tolist() == [10, 0, 4, 1, 3]
+    assert datasets.smiles_to_graph("CC(=O)[O-]", "zinc").x[:, 0].tolist() == [0, 0, 1, 7]
     assert datasets.smiles_to_graph("C").edges.shape == (0, 2)
     assert datasets.smiles_to_graph("*C").x[0, 0] == 118  # no element: other
 

@@ -10,6 +10,7 @@ from rdkit.Chem import AllChem
 from torch.nn.functional import one_hot
 
 from escgnn import datasets
+from escgnn.datasets import qm9
 from escgnn.datasets.qm9 import QM9_TARGETS
 
 COLUMNS = ["A", "B", "C", *QM9_TARGETS, "u0_atom", "u298_atom", "h298_atom", "g298_atom"]
@@ -52,6 +53,15 @@ def test_equal_to_pyg(raw_qm9, tmp_path):
         ours_order, theirs_order = (np.lexsort(member.edge_index.numpy()[::-1]) for member in (data, other))
         assert torch.equal(data.edge_index[:, ours_order], other.edge_index[:, theirs_order])
         assert torch.equal(one_hot(data.edge_attr[ours_order, 0], 4), other.edge_attr[theirs_order].long())
+
+
+def test_hydrogens_are_counted_at_either_end_of_a_bond():
+    """Two molecules, O-H written in both ways, and H-C."""
+    z = np.array([8, 1, 1, 1, 6])
+    edges = np.array([[0, 1], [2, 0], [0, 1]])
+    columns = qm9._atom_columns(z, np.zeros((5, 4)), [3, 2], [2, 1], edges)
+    assert columns[:, -1].tolist() == [2, 0, 0, 0, 1]
+    assert columns[:, 5].tolist() == z.tolist()
 
 
 def test_energies(raw_qm9, tmp_path):
