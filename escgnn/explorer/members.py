@@ -73,11 +73,11 @@ def _within(distances: Mapping[int, int], radius: int) -> set[int]:
 
 
 def members(
-    graph: "networkx.Graph[int]", u: int, v: int, encoding: RootedEncoding, most: int = MOST
+    graph: "networkx.Graph[int]", u: int, v: int, encoding: RootedEncoding, most: int = MOST, look: int = MOST_LOOKED_AT
 ) -> dict[Bin, list[Nodes]]:
     """The first members of every bin of (u, v), each by its nodes, in order where order matters.
 
-    At most ``most`` of a bin are listed, and of a part that has more than `MOST_LOOKED_AT` perhaps fewer.
+    At most ``most`` of a bin are listed; ``look`` things of a part are looked at, so of parts with more there may be fewer.
 
     >>> square = networkx.cycle_graph(4)
     >>> members(square, 0, 1, RootedEncoding(1, ("edge",)))["edge", 1, 2, 2, 1]
@@ -93,7 +93,7 @@ def members(
             needs_radius = PARTS[part].needs_radius
             if part not in MEMBERS or (hops != radii[0] and not needs_radius):
                 continue
-            for name, nodes in islice(MEMBERS[part](place, encoding), MOST_LOOKED_AT):
+            for name, nodes in islice(MEMBERS[part](place, encoding), look):
                 own = found[name.at(prefix if needs_radius else None)]
                 if len(own) < most:
                     own.append(nodes)

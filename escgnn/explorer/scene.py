@@ -10,11 +10,14 @@ import numpy as np
 from escgnn.counting import TARGETS, count, expected_steps
 from escgnn.decoding import FORMULAS, Reader
 from escgnn.encoding import LARGEST_COUNT, PARTS, Bin, RootedEncoding, Rows
-from escgnn.explorer.members import members, rooted
+from escgnn.explorer.members import MOST_LOOKED_AT, members, rooted
 from escgnn.explorer.reading import Subject
 from escgnn.explorer.words import describe
 
-MOST_STEPS = 3e9  # about half a minute, for one look
+MOST_STEPS = 2e9  # about twenty seconds
+STEPS_TO_LIST = 500  # as long as listing an edge of a subgraph takes
+MOST_LOOKED_AT_IN_ALL = 2_000_000  # members of one part at all roots of a page, some seconds
+LEAST_LOOKED_AT = 1_000
 ON_THE_EDGE = "edge and node"  # how `Formula.means` begins where the count is that of copies through the edge
 
 Root = tuple[int, int]
@@ -26,19 +29,11 @@ class Scene:
     Args:
         subject: The graph.
         encoding: What is counted at its roots.
-
-    Raises:
-        ValueError: The encoding of this graph would take too long.
     """
 
     def __init__(self, subject: Subject, encoding: RootedEncoding) -> None:
         self.subject = subject
         self.encoding = encoding
-        steps = float(encoding.expected_steps(subject.graph).sum())
-        if steps > MOST_STEPS:
-            raise ValueError(
-                f"graph: its encoding may take {steps / 1e8:,.0f} seconds; choose fewer parts, a smaller radius or graph"
-            )
 
     @cached_property
     def _plain(self) -> Any:
@@ -87,14 +82,23 @@ class Scene:
         """What is seen at each of these roots, and the words for all bins that are met there.
 
         Raises:
-            ValueError: A root names a node that does not exist.
+            ValueError: A root names a node that does not exist, or it would take too long.
         """
+        edges = self.subject.graph.num_edges
+        steps = float(self.encoding.expected_steps(self.subject.graph).sum()) * len(roots) / max(1, 2 * edges)
+        steps += STEPS_TO_LIST * len(roots) * edges
+        if steps > MOST_STEPS:
+            raise ValueError(
+                f"graph: the encoding of {len(roots):,} roots may take {steps / 1e8:,.0f} seconds; choose fewer parts or "
+                "roots, or a smaller radius or graph"
+            )
+        look = max(LEAST_LOOKED_AT, min(MOST_LOOKED_AT, MOST_LOOKED_AT_IN_ALL // max(1, len(roots))))
         rows = self._rows(roots)
         read = self._decoded(rows)
         number = {name: b for b, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
         seen = []
         for i, (u, v) in enumerate(roots):
-            seen.append(self._root(u, v, rows[i], number, [int(column[i]) for column in read]))
+            seen.append(self._root(u, v, rows[i], number, [int(column[i]) for column in read], look))
         return {"bins": [[*describe(name, self.encoding)] for name in number], "roots": seen}
 
     def _rows(self, roots: Sequence[Root]) -> list[dict[Bin, int]]:
@@ -123,9 +127,9 @@ class Scene:
         return [FORMULAS[name].edge(reader) for name in self._readable]
 
     def _root(
-        self, u: int, v: int, row: dict[Bin, int], number: dict[Bin, int], decoded: Sequence[int]
+        self, u: int, v: int, row: dict[Bin, int], number: dict[Bin, int], decoded: Sequence[int], look: int
     ) -> dict[str, Any]:
-        listed = members(self._plain, u, v, self.encoding)
+        listed = members(self._plain, u, v, self.encoding, look=look)
         label = rooted(self._plain, u, v, self.encoding, self.encoding.radius).label
         bins = []
         for name, value in row.items():

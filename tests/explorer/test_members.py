@@ -101,7 +101,6 @@ def test_an_unknown_part_is_shown_without_members():
 def test_a_dense_graph_keeps_nobody_waiting(monkeypatch):
     """A clique of 40 has some 10^8 walks of 6 edges at a root; the first ones are listed."""
     looked_at = []
-    monkeypatch.setattr(module, "MOST_LOOKED_AT", 2000)
     walks = module._walks
 
     def counted(at, encoding):
@@ -110,7 +109,7 @@ def test_a_dense_graph_keeps_nobody_waiting(monkeypatch):
             yield found
 
     monkeypatch.setitem(MEMBERS, "walk", counted)
-    found = members(nx.complete_graph(40), 0, 1, RootedEncoding(1, ("walk",)))
+    found = members(nx.complete_graph(40), 0, 1, RootedEncoding(1, ("walk",)), look=2000)
     assert len(looked_at) == 2000
     assert len(found["walk", 2]) == 38
     assert max(map(len, found.values())) == module.MOST
