@@ -202,6 +202,17 @@ class Tab:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
+    def js_in_frame(self, expression: str) -> Any:
+        """The same in the page's frame, which has a process of its own if it is sandboxed."""
+        own, self._session = self._session, None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        frame = next(target["targetId"] for target in targets if target["type"] == "iframe")
+        self._session = self.call("Target.attachToTarget", targetId=frame, flatten=True)["sessionId"]
+        try:
+            return self.js(expression)
+        finally:
+            self._session = own
+
     def until(self, expression: str, seconds: float = 60) -> None:
         """Wait for an expression to be true."""
         end = time.monotonic() + seconds

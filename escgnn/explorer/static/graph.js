@@ -8,6 +8,7 @@ function make(space, name, attributes, children) {
   const made = space ? document.createElementNS(space, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key.startsWith("aria-")) made.setAttribute(key, value);
     else if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
   }
   for (const child of children) if (child !== null && child !== undefined) made.append(child);

@@ -53,7 +53,7 @@ function startLive(main, data) {
     return shown.pick(...(first || [0, 0]));
   }
 
-  const text = el("textarea", {rows: 3, id: "text", spellcheck: "false"});
+  const text = el("textarea", {rows: 2, id: "text", spellcheck: "false", placeholder: "CN1C=NC2=C1C(=O)N(C(=O)N2C)C"});
   const said = el("p", {role: "status", class: "said"});
   const sort = el("select", {"aria-label": "Kind of text"}, ...kinds("auto"));
   const example = el("select", {"aria-label": "Examples", onchange: () => {
