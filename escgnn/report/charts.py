@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from escgnn.markup import Markup, join, tag
 from escgnn.records import BUDGETS, Record
 from escgnn.report.content import Section, unique
-from escgnn.report.markup import Markup, join, tag
 from escgnn.report.selection import Entry, choose
 
 COLOURS = 8  # the page's style sheet names as many

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
+from escgnn.markup import Markup, join, tag
 from escgnn.records import Record, Table
 from escgnn.report.charts import hop_charts, learning_curves, scatters
 from escgnn.report.content import (
@@ -24,7 +25,6 @@ from escgnn.report.content import (
     variants_text,
 )
 from escgnn.report.costs import CAPTION, cost_charts
-from escgnn.report.markup import Markup, join, tag
 from escgnn.report.selection import Entry
 from escgnn.report.style import STYLE
 

@@ -24,6 +24,7 @@ from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.fingerprints import fingerprint, hash_graphs, pack_split, unpack_split
 from escgnn.training.settings import resolved
+from escgnn.training.showing import folds_html, result_html, run_html
 from escgnn.zoo import Recipe
 
 CONFIG = "config.yaml"
@@ -76,6 +77,9 @@ class Run:
     def encoding(self) -> Any:
         """The transform, by its earlier name."""
         return self.transform
+
+    def _repr_html_(self) -> str:
+        return run_html(self)
 
 
 def describe(
@@ -313,6 +317,9 @@ class Result:
         """Plain values."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
 
 @dataclass(frozen=True)
 class FoldResult:
@@ -342,6 +349,9 @@ class FoldResult:
             **{name: value for name, value in vars(self).items() if name != "folds"},
             "folds": [fold.to_json() for fold in self.folds],
         }
+
+    def _repr_html_(self) -> str:
+        return folds_html(self)
 
 
 def read_result(folder: str | Path) -> Result:

@@ -6,10 +6,10 @@ import pytest
 
 from escgnn import records
 from escgnn.experiments import EXPERIMENTS as ALL
+from escgnn.markup import VOID
 from escgnn.records import Record
 from escgnn.report import Report, build, write
 from escgnn.report.content import number
-from escgnn.report.markup import VOID
 from tests.report.examples import COUNT, EXPERIMENTS, experiment, full, run
 
 EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;|`"
