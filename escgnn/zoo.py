@@ -48,7 +48,7 @@ from escgnn.transforms import (
     Triples,
 )
 
-FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
+FROM_DATA = ("out_channels", "level", "node_features", "edge_features", "descriptors")  # what a dataset decides
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,11 @@ class Recipe:
             "edge_features": described["edge_attr"],
         }
         known = arguments(self.network)
+        if "descriptors" in features:
+            if "descriptors" not in known:
+                able = ", ".join(name for name, row in ZOO.items() if "descriptors" in arguments(row.network))
+                raise ValueError(f"model: {self.name} reads no descriptors; those that do are {able}")
+            from_data["descriptors"] = sum(features["descriptors"].sizes)
         given |= {name: value for name, value in from_data.items() if name in known}
         given |= self.network.measure(given, task, graphs)
         with Bounded():

@@ -9,7 +9,7 @@
 """
 
 from escgnn.datasets.bundle import DatasetBundle, Feature, Moments, Split, Statistics
-from escgnn.datasets.descriptors import Descriptors, fingerprints
+from escgnn.datasets.descriptors import NO_DESCRIPTORS, Descriptors, fingerprints
 from escgnn.datasets.entry import Entry, RawFile, Size, raw_files
 from escgnn.datasets.inventory import FileCheck, Listing, Verification, is_present, listing, verify
 from escgnn.datasets.isomorphism import BREC_CATEGORIES
@@ -38,6 +38,7 @@ from escgnn.datasets.splits import (
 __all__ = [
     "BREC_CATEGORIES",
     "FEATURES",
+    "NO_DESCRIPTORS",
     "DatasetBundle",
     "DatasetError",
     "Descriptors",

@@ -68,6 +68,12 @@ class Descriptors:
         return found
 
     @property
+    def chosen_by(self) -> list[str]:
+        """The names that `chosen` makes them of, with the same RDKit."""
+        sets = zip(SETS, (self.morgan, self.rdkit), strict=True)
+        return [*(name for name, wanted in sets if wanted), *self.columns]
+
+    @property
     def width(self) -> int:
         """How many numbers there are."""
         return self.morgan + len(self.rdkit) + len(self.columns)
