@@ -64,6 +64,7 @@ class ESCGNN(Frame):
             nodes or graphs; fit it with ``model.skip.fit``, as `escgnn.training` does. See `CountSkip`.
         degrees: Number of nodes of degree 0, 1, 2, ... in the training graphs, for ``pna`` and ``pna-towers``; those of
             molecules if None.
+        descriptors: Numbers that each graph has beside its nodes and edges; see `DescriptorEncoder`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -108,6 +109,7 @@ class ESCGNN(Frame):
         structure_mlp: bool = False,
         count_skip: bool = False,
         degrees: Sequence[int] | None = None,
+        descriptors: int = 0,
     ) -> None:
         super().__init__(locals())
         _check(self.settings)
@@ -232,7 +234,8 @@ class ESCGNN(Frame):
             h = layer(h, edge_index, later if i else edge, batch)  # (N, hidden)
             rounds.append(h)
         h = JUMPING[self.jumping](rounds)  # (N, width)
-        out = self._read_out(h, edge_index, edge, batch, num_graphs)  # (rows, out_channels)
+        described = tensors.get("descriptors")  # (G, descriptors)
+        out = self._read_out(h, edge_index, edge, batch, num_graphs, described)  # (rows, out_channels)
         return out if self.skip is None else self.skip(tensors, out)
 
     def _edges(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:

@@ -26,6 +26,7 @@ SIZES = {  # names of the sizes that may change, and the inputs that have them
     ),
     "edges": ("edge_index", "edge_attr", "esc_len"),
     "graphs_plus_1": ("ptr",),
+    "graphs": ("descriptors",),
     "entries": ("esc_bin", "esc_count"),
     "node_entries": ("esc_node_bin", "esc_node_count"),
 }

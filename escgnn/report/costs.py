@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from escgnn.markup import Markup, join, tag
 from escgnn.report.charts import Series, chart, drawing
 from escgnn.report.content import Content, Section, unique
-from escgnn.report.markup import Markup, join, tag
 from escgnn.report.style import CHART_STYLE
 
 OURS = "ESC-GNN"  # rows that begin so are ours

@@ -26,11 +26,12 @@ from escgnn.store import GraphStore
 from escgnn.training import folder as files
 from escgnn.training.checkpoints import AGAIN, check_state, history_in, read_checkpoint
 from escgnn.training.config import TrainConfig, continued, difference, read_stored
+from escgnn.training.ensemble import Ensemble, calibrate
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.folder import FoldResult, Result, plain
 from escgnn.training.module import Batches, Learner, Standardised, seed_all
 from escgnn.training.pieces import Splitting
-from escgnn.training.prediction import BATCH, evaluate
+from escgnn.training.prediction import evaluate
 from escgnn.training.recording import (
     AtomicIO,
     Bar,
@@ -41,6 +42,7 @@ from escgnn.training.recording import (
     silence,
     write_metrics,
 )
+from escgnn.training.running import BATCH
 from escgnn.zoo import Recipe
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
@@ -62,7 +64,8 @@ def fit(
     Without test graphs there are no test metrics, and ``Result.test`` is empty.
 
     The run folder holds ``config.yaml``, ``metrics.csv``, ``last.ckpt``, ``model.safetensors`` and ``model.json``, and at the
-    end ``result.json`` and ``curves.png``. Every file is written whole or not at all, so that a run that is killed loses at
+    end ``result.json``, ``curves.png`` and what intervals and similarities need, ``calibration.safetensors`` and, of a
+    table of SMILES, ``known.safetensors``. Every file is written whole or not at all, so that a run that is killed loses at
     most the current epoch; resumed on a CPU, it gives exactly the result that it would have given.
 
     Args:
@@ -318,6 +321,7 @@ def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recip
     if run.model.conclude(_validation_batches(run, bundle.validation)):
         files.save_weights(run.model.state_dict(), folder / files.WEIGHTS, history.best_epoch)
         validation = evaluate(run, bundle, "validation")
+    calibrate(Ensemble(folder, (run,)), bundle)
     draw_curves(history.rows, bundle.task.metric, history.best_epoch, folder / files.CURVES)
     result = Result(
         dataset=bundle.name,

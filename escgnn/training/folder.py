@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from escgnn import limits, provenance, zoo
-from escgnn.datasets import DatasetBundle, Feature, Split
+from escgnn.datasets import NO_DESCRIPTORS, DatasetBundle, Descriptors, Feature, Split
 from escgnn.disk import atomic
 from escgnn.metrics import Scaling, out_channels
 from escgnn.models import Bounded, Network
@@ -34,7 +34,9 @@ WEIGHTS = "model.safetensors"
 ABOUT = "model.json"
 RESULT = "result.json"
 CURVES = "curves.png"
-FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
+CALIBRATION = "calibration.safetensors"
+KNOWN = "known.safetensors"
+FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES, CALIBRATION)
 FORMAT = "escgnn model 2"
 FIRST_FORMAT = "escgnn model 1"  # of the time when there was one model
 SPARE = 1 << 20  # numbers that a network may hold beyond those that are stored
@@ -59,6 +61,7 @@ class Run:
         dataset: Name and hashes of what it was trained on, and the column of the SMILES if it was a table.
         epoch: The epoch that the weights are of.
         split: Which of its dataset's graphs it was trained, chosen and judged with.
+        descriptors: What it reads beside the graph.
     """
 
     folder: Path
@@ -72,6 +75,7 @@ class Run:
     dataset: Mapping[str, str]
     epoch: int
     split: Split | None = None
+    descriptors: Descriptors = NO_DESCRIPTORS
 
     @property
     def encoding(self) -> Any:
@@ -106,6 +110,7 @@ def describe(
             "smiles": bundle.smiles,
         },
         "split": None if bundle.split is None else pack_split(bundle.split, len(bundle.graphs)),
+        "descriptors": asdict(bundle.descriptors) if "descriptors" in read else None,
         "versions": provenance.versions(),
     }
 
@@ -156,6 +161,7 @@ def load_run(folder: str | PathLike[str], recipe: Recipe | None = None) -> Run:
             dataset=about["dataset"],
             epoch=epoch,
             split=unpack_split(about["split"]) if about.get("split") else None,
+            descriptors=Descriptors.read(about.get("descriptors") or {}),
         )
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError, zlib.error) as error:
         raise ValueError(f"{folder / ABOUT}: {NO_MODEL}; {_words(error)}") from error
@@ -270,6 +276,8 @@ def _exists(path: Path) -> None:
     if not path.is_file():
         if (path.parent / "fold0").is_dir():
             raise ValueError(f"{path.parent} holds a cross-validation; choose a fold, such as {path.parent / 'fold0'}")
+        if (path.parent / "member0").is_dir():
+            raise ValueError(f"{path.parent} holds an ensemble; choose a member, such as {path.parent / 'member0'}")
         what = "is not there" if path.parent.is_dir() else "is not there, nor is its folder"
         raise ValueError(f"{path} {what}; a run folder has it once the first epoch is over")
 

@@ -8,7 +8,7 @@ from typing import Any
 from escgnn.metrics import out_channels
 from escgnn.models import Bounded, Network
 
-FROM_DATA = ("out_channels", "level", "node_features", "edge_features")  # what a dataset decides
+FROM_DATA = ("out_channels", "level", "node_features", "edge_features", "descriptors")  # what a dataset decides
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ class Recipe:
     @property
     def name(self) -> str:
         """Its name in the zoo; that of the network's class if it is not there."""
-        from escgnn.zoo.rows import ZOO  # which is made of recipes
-
-        return next((name for name, recipe in ZOO.items() if recipe is self), self.network.__qualname__)
+        return next((name for name, recipe in _zoo().items() if recipe is self), self.network.__qualname__)
 
     def transforms(self, settings: Mapping[str, Any]) -> tuple[Any, Any]:
         """The transform of each batch and that of the store, None where there is none."""
@@ -100,6 +98,11 @@ class Recipe:
             "edge_features": described["edge_attr"],
         }
         known = arguments(self.network)
+        if "descriptors" in features:
+            if "descriptors" not in known:
+                able = ", ".join(name for name, row in _zoo().items() if "descriptors" in arguments(row.network))
+                raise ValueError(f"model: {self.name} reads no descriptors; those that do are {able}")
+            from_data["descriptors"] = sum(features["descriptors"].sizes)
         given |= {name: value for name, value in from_data.items() if name in known}
         given |= self.network.measure(given, task, graphs)
         with Bounded():
@@ -110,3 +113,9 @@ def arguments(kind: Callable[..., Any]) -> dict[str, Parameter]:
     """The named arguments of a class."""
     unnamed = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     return {name: one for name, one in signature(kind).parameters.items() if one.kind not in unnamed}
+
+
+def _zoo() -> Mapping[str, Recipe]:
+    from escgnn.zoo.rows import ZOO  # which is made of recipes
+
+    return ZOO
