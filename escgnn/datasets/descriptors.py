@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.readers import chemistry, parse, told_by_rdkit
+from escgnn.readers import chemistry, molecules, parse
 
 SETS = ("morgan-count", "rdkit")
 MORGAN_RADIUS = 2
@@ -102,9 +102,9 @@ class Descriptors:
         found = np.full((len(texts), self.width), np.nan, np.float32)
         place = self.morgan + len(self.rdkit)
         if self.of_molecules:
-            molecules = [parse(text) for text in texts]
-            found[:, : self.morgan] = _morgan_counts(molecules, self.morgan)
-            found[:, self.morgan : place] = _rdkit_values(molecules, self.rdkit)
+            parsed = [parse(text) for text in texts]
+            found[:, : self.morgan] = _morgan_counts(parsed, self.morgan)
+            found[:, self.morgan : place] = _rdkit_values(parsed, self.rdkit)
         for number, column in enumerate(self.columns, place):
             found[:, number] = [_number(cell) for cell in (cells or {})[column]]
         return found
@@ -117,12 +117,8 @@ def fingerprints(texts: Sequence[str]) -> NDArray[np.uint8]:
     """Morgan fingerprints of molecules as packed bits, ``(molecules, 256)``; texts that are no molecules have none set."""
     bits = np.zeros((len(texts), FINGERPRINT_BITS), np.uint8)
     generator = _morgan(FINGERPRINT_BITS)
-    for number, text in enumerate(texts):
-        try:
-            with told_by_rdkit():
-                bits[number] = generator.GetFingerprintAsNumPy(parse(text))
-        except ValueError:
-            continue
+    for number, molecule in molecules(texts, {}):
+        bits[number] = generator.GetFingerprintAsNumPy(molecule)
     return np.packbits(bits, axis=1)
 
 

@@ -14,13 +14,13 @@ from escgnn.layers import (
     NORMS,
     POOLS,
     POSITIONAL,
-    DescriptorEncoder,
     FeatureEncoder,
     PositionalEncoder,
     SizedSumPool,
     check_choice,
     perceptron,
 )
+from escgnn.models.descriptors import DescriptorEncoder
 from escgnn.models.exporting import export_program
 
 Term = tuple[str | int, ...]

@@ -178,8 +178,9 @@ def _grid(content: Content, section: Section) -> Markup:
     span = tag(
         "tr", tag("th", tag("span", "Published, not run here"), scope="rowgroup", colspan=len(table.columns) + 1)
     )
-    more = tag("tbody", span, *rest, class_="published") if others else None
-    return tag("table", _caption(f"{table.title} ({table.label})"), head, tag("tbody", *rows), more, class_="grid")
+    published = tag("tbody", span, *rest, class_="published") if others else None
+    caption = _caption(f"{table.title} ({table.label})")
+    return tag("table", caption, head, tag("tbody", *rows), published, class_="grid")
 
 
 def _cell(content: Content, section: Section, entry: Entry) -> Markup:

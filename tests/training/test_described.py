@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from escgnn.datasets import Descriptors, Split, load
-from escgnn.layers import FARTHEST, DescriptorEncoder
+from escgnn.models.descriptors import FARTHEST, DescriptorEncoder
 from escgnn.training import (
     evaluate,
     export,
