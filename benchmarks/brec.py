@@ -50,8 +50,8 @@ def tests() -> dict[str, wl.WLTest]:
     return chosen
 
 
-SEEDS = 2  # networks that are asked
-DEEP = {"layers": 10, "hidden": 8, "max_rows": 1 << 22}
+SEEDS = 4  # networks that are asked
+DEEP = {"layers": 10, "hidden": 16, "max_rows": 1 << 22}
 NETWORKS: dict[str, tuple[str, dict[str, Any], int]] = {  # row of the zoo, settings, radius
     "gin": ("gin", {}, 1),
     "ngnn, no labels, h = 1": ("ngnn", {"labels": "none"}, 1),
