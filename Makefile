@@ -22,6 +22,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/encoding.py
 	$(BIN)/python benchmarks/bags.py
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/brec.py

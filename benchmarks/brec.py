@@ -1,20 +1,28 @@
 """BREC, exactly: how many of its 400 pairs each test tells apart, by category, and how long all 800 graphs take.
 
     ESCGNN_DATA=... python benchmarks/brec.py [words in the name of a test ...]
+    ESCGNN_DATA=... python benchmarks/brec.py --networks [words in its name ...]
 
-Prints a Markdown table; with `--record` it is kept in `history.jsonl`.
+With `--networks` untrained networks on bags of subgraphs are asked; see `benchmarks/power.py`. Their control are the first graphs
+of every fifth pair beside themselves with other numbers. Prints a Markdown table; with `--record` it is kept in `history.jsonl`.
 """
 
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.measure import record
+from benchmarks.power import Asked, pairs_apart, renumbered
 from escgnn import datasets, wl
 from escgnn.encoding import RootedEncoding
-from escgnn.graphs import as_graph
+from escgnn.graphs import Graph, as_graph
 
 DEFAULT = ("degree", "node", "joint", "edge")
 FURTHER = ("resistance", "wedge", "triangle", "path", "walk", "cycle", "colour")
@@ -42,29 +50,77 @@ def tests() -> dict[str, wl.WLTest]:
     return chosen
 
 
+SEEDS = 2  # networks that are asked
+DEEP = {"layers": 10, "hidden": 8, "max_rows": 1 << 22}
+NETWORKS: dict[str, tuple[str, dict[str, Any], int]] = {  # row of the zoo, settings, radius
+    "gin": ("gin", {}, 1),
+    "ngnn, no labels, h = 1": ("ngnn", {"labels": "none"}, 1),
+    "ngnn, no labels, h = 2": ("ngnn", {"labels": "none"}, 2),
+    "ngnn, identity, h = 1": ("ngnn", {"labels": "identity"}, 1),
+    "ngnn, identity, h = 2": ("ngnn", {"labels": "identity"}, 2),
+    "ngnn, identity, h unbounded": ("ngnn", {"labels": "identity"}, UNBOUNDED),
+    "id-gnn, sum, h = 2": ("id-gnn", {}, 2),
+    "gin-ak, inner = 2, h = 1": ("gin-ak", {"inner": 2}, 1),
+    "gin-ak, inner = 2, h = 2": ("gin-ak", {"inner": 2}, 2),
+    "gin-ak, inner = 2, h = 6": ("gin-ak", {"inner": 2}, 6),
+    "dss-gnn, EGO+, h = 6": ("dss-gnn", {"policy": "EGO+"}, 6),
+    "dss-gnn, NM": ("dss-gnn", {"policy": "NM"}, 1),
+    "dss-gnn, ND": ("dss-gnn", {"policy": "ND"}, 1),
+    "dss-gnn, ED": ("dss-gnn", {"policy": "ED"}, 1),
+    "sun, EGO+, h = 6": ("sun", {"policy": "EGO+"}, 6),
+    "sun, NM": ("sun", {"policy": "NM"}, 1),
+    "i2-gnn, identity, h = 1": ("i2-gnn", {"labels": "identity"}, 1),
+    "i2-gnn, identity, h = 2": ("i2-gnn", {"labels": "identity"}, 2),
+    "i2-gnn, distances, h = 8": ("i2-gnn", {"labels": "hop"}, 8),
+}
+
+Verdicts = Callable[[list[Graph]], tuple[list[bool | None], str]]  # of all pairs, and a remark
+
+
+def ask(name: str, settings: dict[str, Any], hops: int, members: list[Graph]) -> tuple[list[bool | None], str]:
+    """Which pairs untrained networks tell apart, and how many graphs they tell from themselves, which should be none."""
+    data = [Data(edge_index=torch.from_numpy(one.edge_index), num_nodes=one.num_nodes) for one in members]
+    asked = Asked(name, data, {**DEEP, **settings}, hops=hops)
+    found = pairs_apart(asked, data, SEEDS)
+    twins = [one for first in data[::10] for one in (first, renumbered(first))]
+    wrong = sum(apart is not False for apart in pairs_apart(asked, twins, 1))
+    return found, f"{found.count(None)} unsure, {wrong} of {len(twins) // 2} renamed copies told apart"
+
+
 def main() -> None:
     """Run the tests whose names have all the words given."""
-    words = [word for word in sys.argv[1:] if word != "--record"]
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
     bundle = datasets.load("brec")
     members = [as_graph(bundle.graphs[i]) for i in range(len(bundle.graphs))]
+    rows: dict[str, Verdicts] = {}
+    if "--networks" in sys.argv:
+        for name, (network, settings, hops) in NETWORKS.items():
+            rows[name] = lambda some, which=(network, settings, hops): ask(*which, some)
+    else:
+        for name, test in tests().items():
+            rows[name] = lambda some, test=test: (compare(some, test), "")
     sizes = Counter(bundle.categories)
-    print("| test | " + " | ".join(f"{name} ({size})" for name, size in sizes.items()) + " | all | seconds |")
-    print("| --- " * (len(sizes) + 3) + "|")
+    print("| test | " + " | ".join(f"{name} ({size})" for name, size in sizes.items()) + " | all | seconds | |")
+    print("| --- " * (len(sizes) + 4) + "|")
     figures = {}
-    for name, test in tests().items():
+    for name, verdicts in rows.items():
         if not all(word in name for word in words):
             continue
-        wl.distinguishes(members[0], members[1], test)  # compiles
+        verdicts(members[:2])  # compiles
         start = time.perf_counter()
-        apart: Counter[str] = Counter()
-        for (first, second), category in zip(bundle.pairs.tolist(), bundle.categories, strict=True):
-            apart[category] += wl.distinguishes(members[first], members[second], test)
+        found, remark = verdicts(members)
         seconds = time.perf_counter() - start
+        apart = Counter(category for category, is_apart in zip(bundle.categories, found, strict=True) if is_apart)
         row = [apart[category] for category in sizes]
-        figures[name] = {"pairs": row, "all": sum(row), "seconds": round(seconds, 1)}
-        print(f"| {name} | {' | '.join(map(str, row))} | {sum(row)} | {seconds:.1f} |", flush=True)
+        figures[name] = {"pairs": row, "all": sum(row), "seconds": round(seconds, 1), "remark": remark}
+        print(f"| {name} | {' | '.join(map(str, row))} | {sum(row)} | {seconds:.1f} | {remark} |", flush=True)
     if "--record" in sys.argv:
-        record("brec", figures)
+        record("brec, networks" if "--networks" in sys.argv else "brec", figures)
+
+
+def compare(members: list[Graph], test: wl.WLTest) -> list[bool | None]:
+    """Which of graphs 2i and 2i + 1 a test tells apart."""
+    return [wl.distinguishes(first, second, test) for first, second in zip(members[::2], members[1::2], strict=True)]
 
 
 if __name__ == "__main__":

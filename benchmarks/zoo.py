@@ -28,7 +28,7 @@ from torch_geometric.data import Data
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.measure import in_new_process, record
-from benchmarks.power import are_apart, as_data, classes, outputs, settings_of
+from benchmarks.power import Asked, are_apart, as_data, classes, outputs, pairs_apart, renumbered, settings_of
 from escgnn import datasets, graphs
 from escgnn.bags import BagTooLargeError
 from escgnn.datasets import Feature
@@ -46,9 +46,15 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "ngnn": ({}, {"labels": "identity"}, {"labels": "none"}),
     "gin-ak": ({"inner": 2}, {"inner": 2, "plus": False}),
     "i2-gnn": ({"labels": "identity"}, {}, {"context": True}),
+    "dss-gnn": tuple({"policy": policy} for policy in ("null", "NM", "ND", "ED", "EGO", "EGO+")),
+    "sun": tuple({"policy": policy} for policy in ("null", "NM", "EGO", "EGO+")),
     "gsn": ({}, {"induced": True}),
     "graphormer-gd": ({"readout": "sum"}, {"readout": "sum", "distances": ["steps"]}),
+    "graphgps": ({}, {"walks": 16, "local": "gatedgcn"}),
+    "dgn": ({}, {"variant": "simple"}),
+    "cin": ({"longest": 4}, {}, {"longest": 8}),
 }
+RADIUS_OF = ("EGO", "EGO+", "khop", "dual")  # policies that have one
 CSL_SKIPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
 CUBIC = (  # nodes 0 and 1: as many 3- and 4-cycles, but 5 and 3 of the 5-cycles
     "02 04 05 12 13 15 27 34 36 47 56 67",
@@ -200,7 +206,7 @@ def power(names: Sequence[str], pairs: int | None) -> dict[str, Any]:
     exp = [Data(x=one.x, edge_index=one.edge_index, num_nodes=one.num_nodes) for one in datasets.load("exp").graphs]
     exp = exp if pairs is None else exp[: 2 * pairs]
     cubic = [_cubic(text) for text in CUBIC]
-    renumbered = [one for member in exp[:10] for one in (member, _renumbered(member))]
+    twins = [one for member in exp[:10] for one in (member, renumbered(member))]
     table = Table(
         "network", "settings", "C6, 2 C3", "rook, Shrikhande", "SR25 of 15", "CSL of 10, h = 1 2 3 4",
         f"EXP of {len(exp) // 2}, h = 1 2", "cubic nodes, h = 1 2 3", "control",
@@ -209,7 +215,8 @@ def power(names: Sequence[str], pairs: int | None) -> dict[str, Any]:
     figures = {}
     for name in names:
         for variant in VARIANTS.get(name, ({},)):
-            has_radius = "hops" in settings_of(name, {}).transform
+            chosen = settings_of(name, variant).transform
+            has_radius = "hops" in chosen and chosen.get("policy", "EGO") in RADIUS_OF
 
             def over(
                 radii: Sequence[int], ask: Any, name: str = name, variant: Any = variant, wide: bool = has_radius
@@ -223,7 +230,7 @@ def power(names: Sequence[str], pairs: int | None) -> dict[str, Any]:
                 "csl": over((1, 2, 3, 4), lambda *which: _classes(csl, *which)),
                 "exp": over((1, 2), lambda *which: _apart(exp, *which)),
                 "cubic": over((1, 2, 3), lambda *which: _nodes_apart(cubic, *which)),
-                "control": over((2,), lambda *which: _apart(renumbered, *which)),
+                "control": over((2,), lambda *which: _apart(twins, *which)),
             }
             words = ", ".join(f"{key}={value}" for key, value in variant.items())
             figures[f"{name} {words}".strip()] = found
@@ -239,11 +246,6 @@ def _cubic(text: str) -> Data:
     return Data(edge_index=torch.cat([edges, edges.flip(0)], 1), num_nodes=8)
 
 
-def _renumbered(graph: Data) -> Data:
-    order = torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0))  # new numbers of nodes
-    return Data(x=graph.x[order.argsort()], edge_index=order[graph.edge_index], num_nodes=graph.num_nodes)
-
-
 def _asked(
     members: Sequence[Data], name: str, variant: Mapping[str, Any], hops: int | None, **more: Any
 ) -> torch.Tensor:
@@ -253,11 +255,10 @@ def _asked(
 
 def _apart(members: Sequence[Data], name: str, variant: Mapping[str, Any], hops: int | None) -> int | str:
     """Of pairs that follow each other, how many are told apart."""
-    rows = _asked(members, name, variant, hops)
-    try:
-        return sum(are_apart(rows[i], rows[i + 1]) for i in range(0, len(rows), 2))
-    except ValueError:
-        return "unsure"
+    categories = (2,) if members[0].x is not None else None
+    found = pairs_apart(Asked(name, members, variant, hops=hops, categories=categories), members)
+    number = found.count(True)
+    return f"{number} ({found.count(None)} unsure)" if None in found else number
 
 
 def _classes(members: Sequence[Data], name: str, variant: Mapping[str, Any], hops: int | None) -> int | str:
@@ -268,7 +269,9 @@ def _classes(members: Sequence[Data], name: str, variant: Mapping[str, Any], hop
 
 
 def _nodes_apart(members: Sequence[Data], name: str, variant: Mapping[str, Any], hops: int | None) -> int | str:
-    """Whether node 0 of the first graph and node 1 of the second are told apart."""
+    """Whether node 0 of the first graph and node 1 of the second are told apart; "-" if it is not defined for nodes."""
+    if "node" not in ZOO[name].network.levels:
+        return "-"
     rows = _asked(members, name, variant, hops, level="node")
     return int(are_apart(rows[0], rows[8 + 1]))
 

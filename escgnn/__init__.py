@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the tables below are wh
     from escgnn import datasets as datasets
     from escgnn import decoding as decoding
     from escgnn import encoding as encoding
+    from escgnn import explorer as explorer
     from escgnn import graphs as graphs
     from escgnn import models as models
     from escgnn import theorems as theorems
@@ -49,6 +50,7 @@ ROOMS = (
     "models",
     "training",
     "theorems",
+    "explorer",
 )
 NAMES = {  # and the room of each
     "count": "counting",

@@ -34,6 +34,7 @@ METRICS = {
     "multiclass": ("accuracy",),
     "mixed": ("relative",),
 }
+LEAST_PROBABILITY = 1e-12  # or its logarithm would be infinite
 ELEMENTWISE: dict[str, Callable[..., Tensor]] = {
     "l1": functional.l1_loss,
     "mse": functional.mse_loss,
@@ -148,6 +149,23 @@ def predictions(task: Task, scaling: Scaling, output: Tensor) -> Tensor:
         return scaling.restore(output)
     probability = output.double().cpu()
     return probability.softmax(-1) if task.kind == "multiclass" else probability.sigmoid()
+
+
+def as_outputs(task: Task, scaling: Scaling, values: Tensor) -> Tensor:
+    """Outputs that say these predictions: what `predictions` makes of them again; for means of several, and for other models.
+
+    >>> task = Task("graph", "binary", "rocauc", "max", ("active",))
+    >>> round(float(as_outputs(task, Scaling((0.0,), (1.0,), (1.0,)), torch.tensor([[0.75]]))), 4)
+    1.0986
+    """
+    if task.parts:
+        columns = torch.split(values, [out_channels(part) for part in task.parts], 1)
+        parts = enumerate(zip(task.parts, columns, strict=True))
+        return torch.cat([as_outputs(part, scaling.only(place), own) for place, (part, own) in parts], 1)
+    if task.kind == "regression":
+        return scaling.standardise(values.double())
+    probability = values.double().clamp(LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    return probability.log() if task.kind == "multiclass" else probability.logit()
 
 
 def score(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, float]:

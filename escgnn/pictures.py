@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from escgnn.disk import atomic
 from escgnn.encoding import Name, RootedEncoding
-from escgnn.graphs import Graph
+from escgnn.graphs import Graph, layout
 
 PLAIN = "#9ecae1"
 ROOT = "#e6550d"
@@ -32,24 +32,17 @@ def draw_graph(
     colours = dict.fromkeys(plain, OUTSIDE)
     colours |= dict.fromkeys(shown, PLAIN)
     colours |= dict.fromkeys(roots, ROOT)
-    layout = _layout(plain)
+    places = dict(enumerate(layout(plain) * (1, -1)))  # y grows upwards on this paper
     size = 520 if labels else 120
-    networkx.draw_networkx_edges(plain, layout, ax=axes, edge_color="#888888")
+    networkx.draw_networkx_edges(plain, places, ax=axes, edge_color="#888888")
     networkx.draw_networkx_nodes(
-        plain, layout, ax=axes, node_color=[colours[node] for node in plain], node_size=size, edgecolors="#444444"
+        plain, places, ax=axes, node_color=[colours[node] for node in plain], node_size=size, edgecolors="#444444"
     )
-    networkx.draw_networkx_labels(plain, layout, shown, ax=axes, font_size=9)
+    networkx.draw_networkx_labels(plain, places, shown, ax=axes, font_size=9)
     axes.set_title(title, fontsize=11)
     axes.margins(0.15)
     axes.set_aspect("equal")
     axes.set_axis_off()
-
-
-def _layout(plain: Any) -> Any:
-    if len(plain) <= 1:
-        return networkx.circular_layout(plain)
-    start = networkx.planar_layout(plain) if networkx.is_planar(plain) else None  # no twists where none are needed
-    return networkx.kamada_kawai_layout(plain, pos=start)
 
 
 def draw_graphs(graphs: Sequence[tuple[str, Graph, Sequence[int]]]) -> Figure:

@@ -34,6 +34,7 @@ class Table:
         paper: By row, the published number of each column, None where there is none. Further rows are shown as published.
         digits: Digits after the point.
         note: What a reader should know.
+        sources: By row, how its published number was made: parameters, protocol.
     """
 
     label: str
@@ -45,6 +46,7 @@ class Table:
     paper: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     digits: int = 4
     note: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for row, values in self.paper.items():
@@ -86,6 +88,7 @@ class Record:
         config: All settings.
         epochs: Epochs trained; 0 if nothing was.
         seconds: Time that it took.
+        cpu_seconds: Processor time of all threads, which other work on the machine does not change; 0 if it was not measured.
         curve: Points of the learning curve, each with ``epoch``, ``loss`` and ``validation``.
         scatter: By column, some pairs of true and predicted value, on test data.
         note: What a reader should know.
@@ -106,6 +109,7 @@ class Record:
     config: Mapping[str, Any] = field(default_factory=dict)
     epochs: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     curve: tuple[Mapping[str, float | None], ...] = ()
     scatter: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     note: str = ""

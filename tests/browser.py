@@ -1,12 +1,18 @@
 """A real browser for tests of pages: Chromium, without a window."""
 
+import json
 import os
 import re
+import select
 import shutil
 import subprocess
+import sys
+import time
+from base64 import b64decode
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +36,17 @@ addEventListener("load", () => {
   parent.document.documentElement.dataset.measured = found.join(" ");
 });
 </script>"""
+
+
+# The browser listens at file 3 and answers at 4; both may be taken, so they are copied away from there first.
+CONNECT = """
+import os, sys
+from fcntl import F_DUPFD, fcntl
+away = [fcntl(int(end), F_DUPFD, 10) for end in sys.argv[1:3]]
+for end, number in zip(away, (3, 4)):
+    os.dup2(end, number)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
 
 @dataclass(frozen=True)
@@ -96,3 +113,169 @@ def pdf(page: Path, folder: Path) -> Path:
     paper = folder / "page.pdf"
     run(page, folder, "--no-pdf-header-footer", f"--print-to-pdf={paper}")
     return paper
+
+
+class Tab:
+    """A page that is clicked, typed into and looked at: Chromium over the pipe of its debugging protocol, and nothing else.
+
+    Attributes:
+        complaints: What its scripts threw and what it wrote to the console as an error.
+    """
+
+    def __init__(self, folder: Path, width: int = 1280, height: int = 900) -> None:
+        self.complaints: list[str] = []
+        self._number = 0
+        self._buffer = b""
+        theirs_in, self._out = os.pipe()
+        self._in, theirs_out = os.pipe()
+        command = [
+            chromium(),
+            *FLAGS,
+            f"--user-data-dir={folder / 'profile'}",
+            "--remote-debugging-pipe",
+            "about:blank",
+        ]
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-E", "-c", CONNECT, str(theirs_in), str(theirs_out), *command],
+            pass_fds=(theirs_in, theirs_out),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._session: str | None = None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        page = next(target["targetId"] for target in targets if target["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.resize(width, height)
+
+    def __enter__(self) -> "Tab":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._in)
+        os.close(self._out)
+
+    def call(self, method: str, **parameters: Any) -> Any:
+        """One call of the protocol; what happens meanwhile is looked at for complaints."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._read()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    def _read(self) -> Any:
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._in], [], [], 60)
+            assert ready, "the browser does not answer"
+            piece = os.read(self._in, 1 << 20)
+            assert piece, "the browser is gone"
+            self._buffer += piece
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        event = json.loads(message)
+        told = event.get("params", {})
+        if event.get("method") == "Runtime.exceptionThrown":
+            self.complaints.append(str(told["exceptionDetails"].get("exception", told["exceptionDetails"]))[:500])
+        elif event.get("method") == "Log.entryAdded" and told["entry"]["level"] == "error":
+            self.complaints.append(f"{told['entry']['text']} {told['entry'].get('url', '')}")
+        elif event.get("method") == "Runtime.consoleAPICalled" and told["type"] in ("error", "assert"):
+            self.complaints.append(str(told["args"])[:500])
+        return event
+
+    def goto(self, url: str) -> None:
+        """Open a page and wait until it is there."""
+        self.call("Page.navigate", url=url)
+        self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression, a promise awaited."""
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def js_in_frame(self, expression: str) -> Any:
+        """The same in the page's frame, which has a process of its own if it is sandboxed."""
+        own, self._session = self._session, None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        frame = next(target["targetId"] for target in targets if target["type"] == "iframe")
+        self._session = self.call("Target.attachToTarget", targetId=frame, flatten=True)["sessionId"]
+        try:
+            return self.js(expression)
+        finally:
+            self._session = own
+
+    def until(self, expression: str, seconds: float = 60) -> None:
+        """Wait for an expression to be true."""
+        end = time.monotonic() + seconds
+        while not self.js(expression):
+            assert time.monotonic() < end, f"never true: {expression}; the page says {self.text('body')[:600]!r}"
+            time.sleep(0.02)
+
+    def text(self, selector: str) -> str:
+        """What an element says."""
+        return str(self.js(f"document.querySelector({json.dumps(selector)})?.textContent ?? 'no such element'"))
+
+    def number(self, selector: str) -> int:
+        """How many elements there are."""
+        return int(self.js(f"document.querySelectorAll({json.dumps(selector)}).length"))
+
+    def place(self, selector: str) -> tuple[float, float]:
+        """The middle of an element, in view."""
+        found = self.js(
+            f"(e => {{ e.scrollIntoView({{block: 'center', behavior: 'instant'}}); const b = e.getBoundingClientRect();"
+            f"return [b.x + b.width / 2, b.y + b.height / 2] }})(document.querySelector({json.dumps(selector)}))"
+        )
+        return found[0], found[1]
+
+    def hover(self, selector: str) -> None:
+        """Move the mouse there."""
+        x, y = self.place(selector)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, selector: str) -> None:
+        """Click there, as a mouse does."""
+        x, y = self.place(selector)
+        self.click_at(x, y)
+
+    def click_at(self, x: float, y: float) -> None:
+        """Click at a point of the window."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def key(self, name: str, times: int = 1) -> None:
+        """Press a key such as Enter, Tab or ArrowRight."""
+        code = {"Enter": 13, "Tab": 9, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        code |= {"Delete": 46, "Home": 36, "End": 35}
+        text = {"Enter": "\r", " ": " "}.get(name)
+        for _ in range(times):
+            down = {"key": name, "code": name, "windowsVirtualKeyCode": code[name]}
+            self.call("Input.dispatchKeyEvent", type="keyDown", **down, **({"text": text} if text else {}))
+            self.call("Input.dispatchKeyEvent", type="keyUp", **down)
+
+    def type(self, selector: str, text: str) -> None:
+        """Put the text into a field, in place of what is there."""
+        self.js(f"(e => {{ e.focus(); e.select() }})(document.querySelector({json.dumps(selector)}))")
+        self.call("Input.insertText", text=text)
+
+    def resize(self, width: int, height: int = 900) -> None:
+        """Lay the page out for a window of another size."""
+        sizes = {"width": width, "height": height, "deviceScaleFactor": 1}
+        self.call("Emulation.setDeviceMetricsOverride", mobile=width < 600, **sizes)
+
+    def screenshot(self, path: Path) -> None:
+        """A picture of the window."""
+        path.write_bytes(b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+
+    def pdf(self) -> bytes:
+        """The page as printed."""
+        return b64decode(self.call("Page.printToPDF", printBackground=True)["data"])

@@ -56,6 +56,18 @@ def cycles(graph, u, v, longest):
     )
 
 
+def rings(graph, longest):
+    """Sets of nodes that a cycle joins, and nothing else: all subsets are tried."""
+    matrix = nx.to_numpy_array(graph, nodelist=range(len(graph)))
+    found = set()
+    for size in range(3, longest + 1):
+        for nodes in combinations(range(len(graph)), size):
+            inside = matrix[np.ix_(nodes, nodes)]
+            if (inside.sum(0) == 2).all() and nx.is_connected(graph.subgraph(nodes)):
+                found.add(nodes)
+    return found
+
+
 def mix(x):
     """The hash of colours: shifts and products modulo 2 ** 62."""
     for factor in (924437393, 1060642541, 786433001):

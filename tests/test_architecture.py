@@ -7,24 +7,24 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "escgnn"
 ALLOWED = {
-    "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training",
+    "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training explorer",
     "bags": "",
     "disk": "",
     "engines": "",
     "kernels": "",
     "layers": "",
     "limits": "",
-    "presets": "",
+    "markup": "",
     "provenance": "",
     "task": "",
-    "graphs": "kernels",
+    "graphs": "kernels markup",
     "records": "disk",
     "counting": "kernels graphs",
-    "encoding": "kernels limits graphs",
-    "readers": "disk graphs",
-    "report": "disk provenance records",
+    "encoding": "kernels limits markup graphs",
+    "readers": "disk kernels graphs",
+    "report": "disk markup provenance records",
     "store": "disk kernels graphs",
-    "datasets": "disk task graphs counting readers store",
+    "datasets": "disk kernels task graphs counting readers store",
     "decoding": "graphs encoding",
     "jobs": "disk engines kernels graphs counting encoding readers",
     "loader": "store",
@@ -33,20 +33,23 @@ ALLOWED = {
     "transforms": "bags kernels limits graphs counting encoding store",
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
-    "theorems": "disk graphs counting encoding decoding pictures wl",
-    "zoo": "presets models transforms metrics",
-    "training": "bags disk engines limits provenance task graphs readers store "
-    "datasets jobs loader models pictures metrics zoo",
+    "theorems": "disk markup graphs counting encoding decoding pictures wl",
+    "zoo": "models transforms metrics",
+    "training": "bags disk engines limits markup provenance task graphs readers "
+    "store datasets jobs loader models pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",
-    "experiments": "disk provenance task graphs records counting encoding store "
-    "datasets loader models transforms wl training",
+    "experiments": "bags disk provenance task graphs records counting encoding store "
+    "datasets loader models transforms wl metrics zoo training",
+    "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
-    "cli": "records counting encoding readers report datasets jobs theorems training experiments tuning terminal",
+    "cli": "records counting encoding readers report datasets jobs "
+    "theorems training experiments explorer tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {
     "limits",
+    "markup",
     "kernels",
     "disk",
     "task",
@@ -57,6 +60,7 @@ TORCH_FREE = {
     "counting",
     "wl",
     "jobs",
+    "explorer",
     "cli",
 }
 

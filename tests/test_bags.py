@@ -182,7 +182,8 @@ def test_whole_bags_are_guarded_too():
         with pytest.raises(bags.BagTooLargeError, match="52 copies of nodes and 228 edges"):
             getattr(bags, name)(batch, max_rows=227)
         assert getattr(bags, name)(batch, max_rows=228).num_subgraphs == 10
-    assert bags.rows_that_fit(256, 1 << 20) == 4096
+    assert bags.rows_that_fit(256, 1 << 20) == 1 << 18
+    assert bags.rows_that_fit(8, 100) == 100
 
 
 def test_a_batch_is_split_into_pieces_that_fit():
@@ -190,14 +191,17 @@ def test_a_batch_is_split_into_pieces_that_fit():
     batch = as_batch(members)
     with pytest.raises(bags.BagTooLargeError) as caught:
         RootedNodes(1, max_rows=200)(batch)
-    rows = caught.value.rows
-    pieces = list(bags.split(batch, rows, 200))
+    pieces = list(bags.split(batch, caught.value))
     assert [piece.num_graphs for piece in pieces] == [1, 2, 2]  # 48, 180 + 18, 18 + 100
     again = [member.num_nodes for piece in pieces for member in piece.to_data_list()]
     assert again == [4, 6, 3, 3, 5]
     assert [RootedNodes(1, max_rows=200)(piece).bag_source.size(0) for piece in pieces] == [48, 198, 118]
-    with pytest.raises(ValueError, match="max_rows: graph 1 alone needs 180 rows; expected at most 179"):
-        list(bags.split(batch, rows, 179))
+    with pytest.raises(bags.BagTooLargeError) as caught:
+        RootedNodes(1, max_rows=179)(batch)
+    with pytest.raises(
+        bags.BagTooLargeError, match="max_rows: graph 1 of 5 alone needs 180 rows; expected at most 179"
+    ):
+        list(bags.split(batch, caught.value))
 
 
 PAIRS = {

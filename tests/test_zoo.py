@@ -66,7 +66,9 @@ FROM_DATASETS = {"x", "edge_attr", "edge_index", "batch", "ptr"}
 FEATURES = {"x": Feature("categorical", (3,)), "edge_attr": Feature("dense", (2,))}
 SMALL = {"hidden": 4, "layers": 2, "heads": 2, "distance": 2}
 SMALL["beta"] = 1e4  # of OSAN; gradients of so small a network would not change what it chooses
-WIDER = {"lgp-gnn": {"hidden": 16}}  # a head of a quarter of 4 would be a single rectifier, which may be off
+# a head of a quarter of 4 would be a single rectifier, which may be off
+HALVED = ("lgp-gnn", "pna-towers", "dgn", "graphgps", "graph-transformer", "esc-graphgps")
+WIDER = {name: {"hidden": 16} for name in HALVED}
 
 every_row = pytest.mark.parametrize("name", RECIPES)
 every_level = pytest.mark.parametrize(

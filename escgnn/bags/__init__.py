@@ -7,7 +7,7 @@ subgraphs, with a worked example.
 
 from escgnn.bags.guard import MAX_ROWS, BagTooLargeError, check_rows, rows_that_fit, split
 from escgnn.bags.policies import MARKED, POLICIES, is_cut, policy_bag
-from escgnn.bags.view import NODE_ARRAYS, PAIR_ARRAYS, Bag, node_bag, pair_bag
+from escgnn.bags.view import NODE_ARRAYS, PAIR_ARRAYS, Bag, check_bag, node_bag, pair_bag
 from escgnn.bags.whole import copies_bag, edge_deleted_bag, graphs_bag, node_deleted_bag, whole_bag
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "POLICIES",
     "Bag",
     "BagTooLargeError",
+    "check_bag",
     "check_rows",
     "copies_bag",
     "edge_deleted_bag",

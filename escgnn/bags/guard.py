@@ -7,31 +7,34 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-MAX_NUMBERS = 1 << 28  # of one tensor that holds a message for every edge between copies: 1 GiB in single precision
-MAX_ROWS = MAX_NUMBERS // 64  # for a network 64 wide
+WIDTH = 64  # of the rows that are counted
+MAX_ROWS = 1 << 22  # so a tensor that holds a message for every edge between copies has 1 GiB in single precision
 
 
 class BagTooLargeError(ValueError):
     """A batch whose bag would not fit; `split` makes batches of the same graphs that do.
 
     Attributes:
-        rows: What each graph needs, ``(graphs,)``; None if it was raised in a worker process, which hands on the message only.
+        rows: What each graph needs, ``(graphs,)``; None if it was raised in a worker process, which hands on the message only,
+            or if nobody knows, as a search was given up.
+        max_rows: What all of them together may need.
     """
 
-    def __init__(self, message: str, rows: Tensor | None = None) -> None:
+    def __init__(self, message: str, rows: Tensor | None = None, max_rows: int = 0) -> None:
         super().__init__(message)
         self.rows = rows
+        self.max_rows = max_rows
 
 
-def rows_that_fit(width: int, numbers: int = MAX_NUMBERS) -> int:
-    """The ``max_rows`` for a network of this width.
+def rows_that_fit(width: int, max_rows: int = MAX_ROWS) -> int:
+    """How many rows of this width are no more numbers than ``max_rows`` of width 64; narrower ones are not more.
 
-    >>> rows_that_fit(64) == MAX_ROWS
-    True
+    >>> rows_that_fit(64) == MAX_ROWS, rows_that_fit(256, 1000)
+    (True, 250)
     """
     if width < 1:
         raise ValueError(f"width: {width}; expected an integer >= 1")
-    return numbers // width
+    return max_rows * WIDTH // max(width, WIDTH)
 
 
 def check_rows(copies: Tensor, edges: Tensor, max_rows: int) -> None:
@@ -51,37 +54,39 @@ def check_rows(copies: Tensor, edges: Tensor, max_rows: int) -> None:
         f"edges between them, graph {largest} alone {int(copies[largest]):,} and {int(edges[largest]):,}; expected at "
         f"most {max_rows:,} of each: lower batch_size, take fewer hops, or raise max_rows",
         rows,
+        max_rows,
     )
 
 
-def split(batch: Batch, rows: Tensor, max_rows: int) -> Iterator[Any]:
-    """The graphs of a batch in smaller batches, in order, each as large as ``max_rows`` allows.
-
-    For a loss that is a sum over graphs; batch normalisation sees the smaller batches.
+def split(batch: Batch, error: BagTooLargeError) -> Iterator[Any]:
+    """The graphs of a batch in smaller batches, in order, each as large as the limit allows.
 
     Args:
         batch: What was too large.
-        rows: What each graph needs: `BagTooLargeError.rows`.
-        max_rows: What a batch may need.
+        error: What was raised because of it.
 
     Raises:
-        ValueError: A single graph needs more.
+        BagTooLargeError: A single graph is too large.
     """
-    largest = int(rows.max()) if rows.numel() else 0
-    if largest > max_rows:
-        raise ValueError(
-            f"max_rows: graph {int(rows.argmax())} alone needs {largest:,} rows; expected at most {max_rows:,}: "
-            "leave it out, take fewer hops, or raise max_rows"
+    rows = error.rows
+    if rows is None:
+        raise error
+    largest = int(rows.max())
+    if largest > error.max_rows:
+        raise BagTooLargeError(
+            f"max_rows: graph {int(rows.argmax())} of {rows.numel():,} alone needs {largest:,} rows; expected at most "
+            f"{error.max_rows:,}: leave it out, take fewer hops, or raise max_rows",
+            rows,
+            error.max_rows,
         )
     members = batch.to_data_list()
     piece: list[Any] = []
     used = 0
     for member, need in zip(members, rows.tolist(), strict=True):
-        if piece and used + need > max_rows:
+        if piece and used + need > error.max_rows:
             yield Batch.from_data_list(piece)
             piece = []
             used = 0
         piece.append(member)
         used += need
-    if piece:
-        yield Batch.from_data_list(piece)
+    yield Batch.from_data_list(piece)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from escgnn.bags.guard import MAX_ROWS
-from escgnn.bags.view import Bag, node_bag
+from escgnn.bags.view import Bag, check_bag, node_bag
 from escgnn.bags.whole import edge_deleted_bag, node_deleted_bag, whole_bag
 
 WHOLE: dict[str, Callable[..., Bag]] = {
@@ -58,4 +58,5 @@ def policy_bag(policy: str, data: Any, *, max_rows: int = MAX_ROWS) -> Bag:
             f"policy: {policy}, but the balls have {bag.num_copies:,} of {every:,} nodes; expected those of "
             'RootedNodes(hops, outside="keep")'
         )
+    check_bag(bag, max_rows)
     return bag

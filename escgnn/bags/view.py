@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from escgnn.bags.guard import check_rows
+
 HOWS = ("sum", "mean")
 # What a network that uses `node_bag` or `pair_bag` reads of a batch, and so what the transforms add.
 NODE_ARRAYS = frozenset({"bag_len", "bag_member", "bag_hop", "bag_more", "bag_in", "bag_source", "bag_column"})
@@ -245,6 +247,17 @@ def pair_bag(data: Any) -> Bag:
         mate_more=data.bag_mate_more.long(),
         mate_resistance=data.bag_mate_resistance if "bag_mate_resistance" in data else None,
     )
+
+
+def check_bag(bag: Bag, max_rows: int) -> None:
+    """Refuse a bag with more copies, or more edges between them, than ``max_rows``.
+
+    Raises:
+        BagTooLargeError: It has.
+    """
+    if max(bag.num_copies, bag.column.size(0)) > max_rows:
+        home = bag.graph[bag.subgraph]  # (M,)
+        check_rows(counted(home, bag.num_graphs), counted(home[bag.edge_index[1]], bag.num_graphs), max_rows)
 
 
 class Members:

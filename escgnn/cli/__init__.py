@@ -26,6 +26,7 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 app.command(cls=graphs.EncodeCommand)(graphs.encode)
 app.command()(graphs.count)
 app.command()(graphs.theory)
+app.command()(graphs.explore)
 app.command("datasets")(graphs.list_datasets)
 app.command("models")(learning.list_models)
 app.command()(learning.train)

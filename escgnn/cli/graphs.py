@@ -1,4 +1,4 @@
-"""Commands about graphs: encode, count, theory, datasets."""
+"""Commands about graphs: encode, count, theory, explore, datasets."""
 
 import inspect
 from collections.abc import Callable
@@ -182,3 +182,43 @@ def list_datasets(
         terminal.show_sizes(statistics.size_table(root))
     else:
         terminal.show_datasets(datasets.listing(root))
+
+
+def explore(
+    graph: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[GRAPH]",
+            help="SMILES, graph6, edges such as '0-1 1-2', or a graph file; more can be typed into the page.",
+            show_default=False,
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="Folder of a run, whose predictions are shown.", callback=folder_path)
+    ] = None,
+    row: Annotated[int, typer.Option(min=0, help="Which graph of the file, from 0.")] = 0,
+    hops: Annotated[str, typer.Option(help="Radius of the rooted subgraphs, or several: 1,2,3.")] = "2",
+    parts: Annotated[str, typer.Option(help="Histograms, by commas.")] = "degree,node,joint,edge",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 for any free port.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
+) -> None:
+    """Look at graphs in a browser: click an edge, see its histograms and what they count; compare two graphs."""
+    from escgnn import explorer
+    from escgnn.encoding import RootedEncoding
+
+    subject = None
+    if graph is not None:
+        subject = explorer.read_file(graph, row) if Path(graph).is_file() else explorer.read(graph)
+    encoding = RootedEncoding(_radii(hops), tuple(part.strip() for part in parts.split(",")))
+    trained = None
+    if run is not None:
+        from escgnn.training import load_run
+
+        trained = load_run(run)
+    server = explorer.Server(subject, encoding, run=trained, port=port)
+    with terminal.still_alive("compiling what a click needs, which the next start finds done"):
+        server.warm_up()
+    typer.echo(f"ready at {server.url} (Ctrl-C ends it)")  # at once, for whoever waits for it
+    if not no_browser:
+        typer.launch(server.url)
+    server.serve()

@@ -5,7 +5,7 @@ import numpy as np
 from escgnn.counting.patterns import Pattern
 from escgnn.graphs import Graph, cost
 
-LIGHT = 1e6  # steps of all graphs that are not worth a closer look
+LIGHT = 3e7  # steps of all graphs that are not worth a closer look
 
 
 def steps(graph: Graph, pattern: Pattern | None, by_formula: bool) -> cost.Steps:

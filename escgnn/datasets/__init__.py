@@ -9,6 +9,7 @@
 """
 
 from escgnn.datasets.bundle import DatasetBundle, Feature, Moments, Split, Statistics
+from escgnn.datasets.descriptors import NO_DESCRIPTORS, Descriptors, fingerprints
 from escgnn.datasets.entry import Entry, RawFile, Size, raw_files
 from escgnn.datasets.inventory import FileCheck, Listing, Verification, is_present, listing, verify
 from escgnn.datasets.isomorphism import BREC_CATEGORIES
@@ -26,6 +27,7 @@ from escgnn.datasets.reading import (
 )
 from escgnn.datasets.splits import (
     block_folds,
+    grouped_folds,
     labelled_split,
     numbered_split,
     random_split,
@@ -36,8 +38,10 @@ from escgnn.datasets.splits import (
 __all__ = [
     "BREC_CATEGORIES",
     "FEATURES",
+    "NO_DESCRIPTORS",
     "DatasetBundle",
     "DatasetError",
+    "Descriptors",
     "Entry",
     "Feature",
     "FeatureSet",
@@ -56,9 +60,11 @@ __all__ = [
     "damage_named",
     "defaults",
     "entry_of",
+    "fingerprints",
     "from_members",
     "from_parsed",
     "from_undirected",
+    "grouped_folds",
     "is_own_file",
     "is_present",
     "labelled_split",

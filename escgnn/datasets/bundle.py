@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from escgnn.datasets.descriptors import NO_DESCRIPTORS, Descriptors
 from escgnn.disk import Rejected
 from escgnn.store import GraphStore
 from escgnn.task import Task
@@ -77,6 +78,8 @@ class DatasetBundle:
         source: Where the raw data comes from.
         sha256: Hash of the raw data, or of the recipe if the graphs are generated.
         smiles: The column of a user's table that the molecules stand in.
+        texts: The SMILES of each graph, where they were read from such.
+        descriptors: What the graphs' column ``descriptors`` holds, if there is one.
     """
 
     name: str
@@ -91,6 +94,8 @@ class DatasetBundle:
     source: str = ""
     sha256: str = ""
     smiles: str = ""
+    texts: tuple[str, ...] = ()
+    descriptors: Descriptors = NO_DESCRIPTORS
 
     def __post_init__(self) -> None:
         splits = self.folds if self.split is None else (*self.folds, self.split)
@@ -128,6 +133,11 @@ class DatasetBundle:
         if not 0 <= number < len(self.folds):
             raise ValueError(f"number: {number}; {self.name} has {len(self.folds)} folds, counted from 0")
         return replace(self, split=self.folds[number], folds=())
+
+    def texts_of(self, subset: str) -> list[str]:
+        """The SMILES of the graphs of a subset, such as ``"train"``; none if they were not read from such."""
+        index: Index = getattr(self._only_split, subset)
+        return [self.texts[number] for number in index.tolist()] if self.texts else []
 
     @cached_property
     def statistics(self) -> Statistics:
@@ -185,17 +195,20 @@ def save(bundle: DatasetBundle, folder: Path) -> None:
         "source": bundle.source,
         "sha256": bundle.sha256,
         "smiles": bundle.smiles,
+        "texts": bundle.texts,
+        "descriptors": asdict(bundle.descriptors),
     }
     bundle.graphs.save(folder / "graphs.safetensors")
     contiguous = {key: np.ascontiguousarray(array, np.int64) for key, array in arrays.items()}
-    save_file(contiguous, folder / "index.safetensors", {"bundle": json.dumps(about)})
+    save_file(contiguous, folder / "index.safetensors")
+    (folder / "about.json").write_text(json.dumps(about))
 
 
 def read(folder: Path) -> DatasetBundle:
     """The dataset that `save` wrote."""
     with safe_open(folder / "index.safetensors", "numpy") as file:
-        about = json.loads(file.metadata()["bundle"])
         arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118, it is no dictionary
+    about = json.loads((folder / "about.json").read_text())
 
     def split(key: str) -> Split:
         return Split(*(arrays[f"{key}.{name}"] for name in Split._fields))
@@ -214,5 +227,7 @@ def read(folder: Path) -> DatasetBundle:
         rejected=tuple(Rejected(**row) for row in about["rejected"]),
         source=about["source"],
         sha256=about["sha256"],
-        smiles=about.get("smiles", ""),  # that of earlier versions does not say
+        smiles=about["smiles"],
+        texts=tuple(about["texts"]),
+        descriptors=Descriptors.read(about["descriptors"]),
     )

@@ -10,13 +10,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from escgnn.datasets import isomorphism, ogb, qm9, synthetic, tables, tu, zinc
+from escgnn.datasets import isomorphism, ogb, qm9, qm9_positions, synthetic, tables, tu, zinc
 from escgnn.datasets.bundle import DatasetBundle
 from escgnn.datasets.cache import cached
 from escgnn.datasets.entry import Entry
 from escgnn.datasets.raw import obtain
 
-MODULES = (synthetic, isomorphism, zinc, qm9, ogb, tu)  # in the order in which datasets are listed
+MODULES = (synthetic, isomorphism, zinc, qm9, qm9_positions, ogb, tu)  # in the order in which datasets are listed
 DATASETS: dict[str, Entry] = {entry.name: entry for module in MODULES for entry in module.ENTRIES}
 
 

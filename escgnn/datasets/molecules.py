@@ -1,6 +1,7 @@
 """Molecules: SMILES into graphs with the atom and bond features of OGB or of ZINC. Needs RDKit."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 
 from escgnn.datasets.bundle import Feature
 from escgnn.datasets.reading import from_parsed
+from escgnn.datasets.values import ATOM_VALUES, BOND_VALUES, Pile, read_values
 from escgnn.disk import Rejected
 from escgnn.disk import rejected as shortened
-from escgnn.readers import Parsed, bonds, chemistry, parse, told_by_rdkit
+from escgnn.readers import RDKIT_ERRORS, Parsed, bonds, bonds_as_written, chemistry, molecules, told_by_rdkit
 from escgnn.store import GraphStore
 
 FeatureSet = Literal["ogb", "zinc"]
@@ -35,6 +37,16 @@ MOST_SCAFFOLD_RINGS = 200  # of a molecule; their number to the power of two to 
 MOST_SCAFFOLD_ATOMS = 1000  # the same: chains are taken off atom by atom
 ZINC_BOND = {kind: number for number, kind in enumerate(BOND_TYPE[:3], 1)}
 ZINC_ATOM = {key: number for number, key in enumerate(ZINC_ATOMS)}
+ZINC_BOND_LETTERS = np.ones(128, np.int64)  # type of a bond by its letter in a Kekule form; 0 for none
+ZINC_BOND_LETTERS[ord("=")] = 2
+ZINC_BOND_LETTERS[ord("#")] = 3
+ZINC_LETTERS = np.zeros(128, np.int64)  # type of an atom by its letter, if it has one and no brackets
+for _letter in "CONFSIP":
+    ZINC_LETTERS[ord(_letter)] = ZINC_ATOM[_letter]
+BRACKETS = re.compile(r"\[[^\]]*\]")
+PLAIN = b"CONFSIPBlr%-=#/\\().0123456789"  # letters of a Kekule form outside of brackets; chlorine and bromine have two
+LEAST = -128  # and most, of what RDKit may say of an atom; whatever is beyond is as unknown as these two
+MOST = 255
 
 
 class MoleculeArrays(NamedTuple):
@@ -108,15 +120,13 @@ def parse_molecules(texts: Sequence[str], features: FeatureSet, *, scaffolds: bo
     good = []
     sizes = []
     found_scaffolds = []
-    reasons = {}
-    for number, text in enumerate(texts):
+    reasons: dict[int, str] = {}
+    for number, molecule in molecules(texts, reasons):
         try:
-            molecule = parse(text)
-            with told_by_rdkit():
-                scaffold = scaffold_of(molecule) if scaffolds else ""
-                size = columns.add(molecule)
-        except ValueError as error:
-            reasons[number] = str(error)
+            scaffold = scaffold_of(molecule) if scaffolds else ""
+            size = columns.add(molecule)
+        except (ValueError, *RDKIT_ERRORS) as error:
+            reasons[number] = told_by_rdkit(error)
             continue
         good.append(number)
         sizes.append(size)
@@ -158,52 +168,44 @@ def scaffold_of(molecule: Any) -> str:
 
 
 class _OgbColumns:
-    """OGB's features of many molecules, a list of RDKit's values for each column until `arrays` looks all of them up at once."""
+    """OGB's features of many molecules, RDKit's values for each until `arrays` looks all of them up at once."""
 
     def __init__(self) -> None:
         Chem, _ = chemistry()
-        atom = Chem.Atom
-        bond = Chem.Bond
-        # of each column: who reads it, the place of each value that OGB knows, and the one that all others share
-        self._atom_columns = [
-            (atom.GetAtomicNum, {number: number - 1 for number in range(1, 119)}, 118),
-            (atom.GetChiralTag, _places(Chem.ChiralType, CHIRALITY), 4),
-            (atom.GetTotalDegree, {number: number for number in range(11)}, 11),
-            (atom.GetFormalCharge, {charge: charge + 5 for charge in range(-5, 6)}, 11),
-            (atom.GetTotalNumHs, {number: number for number in range(9)}, 9),
-            (atom.GetNumRadicalElectrons, {number: number for number in range(5)}, 5),
-            (atom.GetHybridization, _places(Chem.HybridizationType, HYBRIDIZATION), 5),
-            (atom.GetIsAromatic, {0: 0, 1: 1}, 1),
-            (atom.IsInRing, {0: 0, 1: 1}, 1),
+        self._places = [
+            _table({number: number - 1 for number in range(1, 119)}, 118),
+            _table(_places(Chem.ChiralType, CHIRALITY), 4),
+            _table({number: number for number in range(11)}, 11),
+            _table({charge: charge + 5 for charge in range(-5, 6)}, 11),
+            _table({number: number for number in range(9)}, 9),
+            _table({number: number for number in range(5)}, 5),
+            _table(_places(Chem.HybridizationType, HYBRIDIZATION), 5),
+            _table({0: 0, 1: 1}, 1),
+            _table({0: 0, 1: 1}, 1),
         ]
-        self._bond_columns = [
-            (bond.GetBondType, _places(Chem.BondType, BOND_TYPE), 4),
-            (bond.GetStereo, _places(Chem.BondStereo, STEREO), 5),
-            (bond.GetIsConjugated, {0: 0, 1: 1}, 1),
+        self._bond_places = [
+            _table(_places(Chem.BondType, BOND_TYPE), 4),
+            _table(_places(Chem.BondStereo, STEREO), 5),
+            _table({0: 0, 1: 1}, 1),
         ]
-        self._ends = (bond.GetBeginAtomIdx, bond.GetEndAtomIdx)
-        self._x: list[list[int]] = [[] for _ in self._atom_columns]
-        self._edge_attr: list[list[int]] = [[] for _ in self._bond_columns]
-        self._edges: list[list[int]] = [[], []]
+        self._atoms = Pile(len(ATOM_VALUES))
+        self._bonds = Pile(len(BOND_VALUES))
 
     def add(self, molecule: Any) -> tuple[int, int]:
         """Append a molecule; its numbers of atoms and bonds."""
-        atoms = [*molecule.GetAtoms()]
-        its_bonds = [*molecule.GetBonds()]
-        of_atoms = [[*map(read, atoms)] for read, _, _ in self._atom_columns]
-        of_bonds = [[*map(read, its_bonds)] for read, _, _ in self._bond_columns]
-        ends = [[*map(read, its_bonds)] for read in self._ends]
-        found = [*of_atoms, *of_bonds, *ends]  # all of them, before any is kept: RDKit may refuse to say one
-        for values, new in zip([*self._x, *self._edge_attr, *self._edges], found, strict=True):
-            values.extend(new)
-        return len(atoms), len(its_bonds)
+        atoms = self._atoms.room(molecule.GetNumAtoms())
+        bonds = self._bonds.room(molecule.GetNumBonds())
+        read_values(molecule, atoms, bonds)
+        self._atoms.keep(len(atoms))  # now that nothing can go wrong any more
+        self._bonds.keep(len(bonds))
+        return len(atoms), len(bonds)
 
     def arrays(self) -> MoleculeArrays:
         """All atoms and bonds."""
+        atoms = self._atoms.rows()
+        bonds = self._bonds.rows()
         return MoleculeArrays(
-            _looked_up(self._x, self._atom_columns),
-            np.array(self._edges, np.int64).T,
-            _looked_up(self._edge_attr, self._bond_columns),
+            _looked_up(atoms, self._places), bonds[:, :2].copy(), _looked_up(bonds[:, 2:], self._bond_places)
         )
 
 
@@ -212,43 +214,83 @@ def _places(kinds: Any, names: Sequence[str]) -> dict[int, int]:
     return {int(getattr(kinds, name)): place for place, name in enumerate(names)}
 
 
-def _looked_up(columns: list[list[int]], meanings: list[tuple[Any, dict[int, int], int]]) -> NDArray[np.int64]:
+def _table(places: Mapping[int, int], other: int) -> NDArray[np.int64]:
+    """The place of every value from `LEAST` to `MOST`, whatever is not among these ``other``."""
+    return np.array([places.get(value, other) for value in range(LEAST, MOST + 1)], np.int64)
+
+
+def _looked_up(values: NDArray[np.int64], tables: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """The place of every value, ``(rows, columns)``."""
-    found = np.empty((len(columns[0]), len(columns)), np.int64)
-    for number, (values, (_, places, other)) in enumerate(zip(columns, meanings, strict=True)):
-        different, which = np.unique(np.array(values, np.int64), return_inverse=True)
-        found[:, number] = np.array([places.get(value, other) for value in different.tolist()], np.int64)[which]
-    return found
+    index = np.clip(values, LEAST, MOST) - LEAST
+    return np.stack([table[index[:, column]] for column, table in enumerate(tables)], axis=1)
 
 
 class _ZincColumns:
     """ZINC's types of atoms and bonds of many molecules: of a Kekule form, in the order of its SMILES."""
 
     def __init__(self) -> None:
-        self._x: list[int] = []
-        self._edge_attr: list[int] = []
-        self._edges: list[tuple[int, int]] = []
+        self._Chem, _ = chemistry()
+        self._types: dict[str, int] = {}  # of atoms in brackets, as SMILES write them
+        self._in_brackets: list[int] = []  # types of all such atoms
+        self._smiles: list[str] = []
+        self._others: dict[int, MoleculeArrays] = {}  # molecules with unusual SMILES, by number
 
     def add(self, molecule: Any) -> tuple[int, int]:
         """Append a molecule, if ZINC has all its atoms; its numbers of atoms and bonds."""
-        Chem, rdBase = chemistry()
-        with rdBase.BlockLogs():
-            _kekulize(Chem, molecule)
-            plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
-        atoms = [_zinc_atom(atom) for atom in plain.GetAtoms()]
-        kinds = [str(bond.GetBondType()) for bond in plain.GetBonds()]
-        self._x += atoms
-        self._edge_attr += [ZINC_BOND.get(kind, 0) for kind in kinds]
-        self._edges += bonds(plain)
-        return len(atoms), len(kinds)
+        _kekulize(self._Chem, molecule)
+        smiles = self._Chem.MolToSmiles(molecule)
+        bare = BRACKETS.sub("", smiles).encode()
+        if bare.translate(None, PLAIN) or bare.count(b"B") > bare.count(b"Br"):
+            self._others[len(self._smiles)] = _read_zinc(self._Chem.MolFromSmiles(smiles, sanitize=False))
+            self._smiles.append("")
+        else:
+            self._in_brackets += [self._type(atom) for atom in BRACKETS.findall(smiles)]
+            self._smiles.append(smiles)
+        return molecule.GetNumAtoms(), molecule.GetNumBonds()
+
+    def _type(self, atom: str) -> int:
+        found = self._types.get(atom)
+        if found is None:
+            found = _zinc_atom(self._Chem.MolFromSmiles(atom, sanitize=False).GetAtomWithIdx(0))
+            self._types[atom] = found
+        return found
 
     def arrays(self) -> MoleculeArrays:
         """All atoms and bonds."""
-        return MoleculeArrays(
-            np.array(self._x, np.int64)[:, None],
-            np.array(self._edges, np.int64).reshape(-1, 2),
-            np.array(self._edge_attr, np.int64)[:, None],
+        written = bonds_as_written(self._smiles)
+        letter = written.letters[written.atoms]
+        after = written.letters[written.atoms + 1]
+        x = ZINC_LETTERS[letter]
+        x[after == ord("l")] = ZINC_ATOM["Cl"]
+        x[after == ord("r")] = ZINC_ATOM["Br"]
+        x[letter == ord("[")] = self._in_brackets
+        owner = np.repeat(np.arange(len(self._smiles)), written.num_bonds)
+        order = np.lexsort([written.bonds[:, 3], owner])  # as RDKit has them: chains first, then rings by their marks
+        found = MoleculeArrays(
+            x[:, None], written.bonds[order, :2], ZINC_BOND_LETTERS[written.bonds[order, 2]][:, None]
         )
+        if not self._others:
+            return found
+        home = np.repeat(np.arange(len(self._smiles)), written.num_atoms)
+        return MoleculeArrays(
+            self._with_others(home, found.x, "x"),
+            self._with_others(owner, found.edges, "edges"),
+            self._with_others(owner, found.edge_attr, "edge_attr"),
+        )
+
+    def _with_others(self, owner: NDArray[np.int64], rows: NDArray[np.int64], name: str) -> NDArray[np.int64]:
+        """The rows with those of the unusual molecules in their places; the numbers of the molecules that rows belong to."""
+        more = [getattr(found, name) for found in self._others.values()]
+        owners = np.concatenate([owner, np.repeat([*self._others], [len(found) for found in more])])
+        return np.concatenate([rows, *more])[np.argsort(owners, kind="stable")]
+
+
+def _read_zinc(molecule: Any) -> MoleculeArrays:
+    """The types of a Kekule form, atom by atom."""
+    x = [_zinc_atom(atom) for atom in molecule.GetAtoms()]
+    kinds = [ZINC_BOND.get(str(bond.GetBondType()), 0) for bond in molecule.GetBonds()]
+    edges = np.array(bonds(molecule), np.int64).reshape(-1, 2)
+    return MoleculeArrays(np.array(x, np.int64)[:, None], edges, np.array(kinds, np.int64)[:, None])
 
 
 def _kekulize(Chem: Any, molecule: Any) -> None:

@@ -57,7 +57,7 @@ def qm9(raw: Raw, *, energies: Energies = "total", seed: int = 0) -> DatasetBund
         seed: For the split, 80 % / 10 % / 10 %.
     """
     Chem, rdBase = chemistry()
-    task = _task(raw.entry.task, energies)
+    task = task_of(raw.entry.task, energies)
     table = raw.paths["gdb9.sdf.csv"]
     with damage_named(table):
         columns = pa.csv.read_csv(table)
@@ -81,7 +81,7 @@ def qm9(raw: Raw, *, energies: Energies = "total", seed: int = 0) -> DatasetBund
             counts,
             pairs,
             node={
-                "x": _atom_columns(z, np.zeros((z.size, 4)), sizes, counts, pairs),
+                "x": atom_columns(z, np.zeros((z.size, 4)), sizes, counts, pairs),
                 "pos": np.concatenate(positions).astype(np.float32),
             },
             edge={"edge_attr": categorical(np.concatenate(bonds))},
@@ -115,15 +115,15 @@ def qm9_20k(raw: Raw, *, energies: Energies = "total", seed: int = 0) -> Dataset
             sizes,
             counts,
             edges,
-            node={"x": _atom_columns(z, arrays["node_feat_int"][:, 8:12], sizes, counts, edges)},
+            node={"x": atom_columns(z, arrays["node_feat_int"][:, 8:12], sizes, counts, edges)},
             edge={"edge_attr": categorical(arrays["bond"] - 1)},
             graph={"y": y.astype(np.float32)},
         )
-    task = _task(raw.entry.task, energies)
+    task = task_of(raw.entry.task, energies)
     return DatasetBundle(raw.entry.name, graphs, task, FEATURES, random_split(len(graphs), seed=seed))
 
 
-def _task(task: Task, energies: Energies) -> Task:
+def task_of(task: Task, energies: Energies) -> Task:
     """The task with the energies asked for."""
     if energies not in get_args(Energies):
         raise ValueError(f"energies: {energies!r}; expected one of {', '.join(get_args(Energies))}")
@@ -148,7 +148,7 @@ def _molecule(molecule: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], 
     )
 
 
-def _atom_columns(
+def atom_columns(
     z: NDArray[Any], flags: NDArray[Any], sizes: ArrayLike, counts: ArrayLike, edges: NDArray[Any]
 ) -> NDArray[np.float32]:
     """PyG's eleven columns; ``flags`` are the four that need chemistry."""

@@ -100,6 +100,29 @@ def grouped_split(groups: Sequence[str], fractions: Sequence[float] = FRACTIONS)
     return Split(*(np.array(sorted(subset), np.int64) for subset in subsets))
 
 
+def grouped_folds(groups: Sequence[str], count: int) -> tuple[Split, ...]:
+    """Cross-validation in which graphs of the same group stay together: the largest group goes to the smallest block.
+
+    >>> [fold.test.tolist() for fold in grouped_folds(["a", "b", "a", "c"], 3)]
+    [[0, 2], [1], [3]]
+
+    Raises:
+        ValueError: There are fewer groups than folds.
+    """
+    members = defaultdict(list)
+    for row, group in enumerate(groups):
+        members[group].append(row)
+    if len(members) < count:
+        raise ValueError(
+            f"folds: {count}, but there are only {len(members)} groups, such as scaffolds, to keep together"
+        )
+    blocks: list[list[int]] = [[] for _ in range(count)]
+    for rows in sorted(members.values(), key=len, reverse=True):
+        min(blocks, key=len).extend(rows)
+    arrays = [np.array(sorted(block), np.int64) for block in blocks]
+    return tuple(_fold(arrays, i, (i + 1) % count) for i in range(count))
+
+
 def _cut(order: Index, fractions: Sequence[float]) -> Split:
     bounds = [int(sum(fractions[:i]) * order.size + 1e-9) for i in (1, 2)]
     return Split(*np.split(order, bounds))

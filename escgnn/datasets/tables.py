@@ -16,28 +16,27 @@ from numpy.typing import NDArray
 
 from escgnn.datasets.bundle import DatasetBundle, Feature, Split
 from escgnn.datasets.cache import cached
+from escgnn.datasets.descriptors import Descriptors
 from escgnn.datasets.molecules import FEATURES, FeatureSet, parse_molecules
 from escgnn.datasets.raw import DatasetError
 from escgnn.datasets.reading import from_members, from_parsed
 from escgnn.datasets.sheets import Sheet, read_sheet
-from escgnn.datasets.splits import FRACTIONS, grouped_split, labelled_split, random_split
+from escgnn.datasets.splits import (
+    FRACTIONS,
+    grouped_folds,
+    grouped_split,
+    labelled_split,
+    random_split,
+    stratified_folds,
+)
+from escgnn.datasets.targets import KINDS_OF_ONE, METRICS, read_targets
 from escgnn.disk import Rejected
 from escgnn.disk import rejected as shortened
 from escgnn.readers import GraphFile, Parse, find_column, parse_graph6
 from escgnn.store import GraphStore
-from escgnn.task import Direction, Kind, Task
+from escgnn.task import Kind, Task
 
-METRICS: dict[Kind, tuple[str, Direction]] = {
-    "regression": ("mae", "min"),
-    "binary": ("rocauc", "max"),
-    "multiclass": ("accuracy", "max"),
-    "multilabel": ("rocauc", "max"),
-}
-KINDS_OF_ONE = ("regression", "binary", "multiclass")  # target among those of other kinds
-LARGEST_TARGET = float(np.finfo(np.float32).max)
-UNKNOWN = {"", "na", "n/a", "nan", "null", "none", "-"}  # targets, in lower case
-NO_VALUE = "no target has a value"
-PARSER = 4  # its version; what an earlier one made is made again
+PARSER = 5  # its version; what an earlier one made is made again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +59,8 @@ class TableOptions:
             regression. Where a target of such words stands beside others, each has the kind of its own values.
         seed: For a random split.
         fractions: Sizes of the parts of a random or scaffold split.
+        descriptors: Numbers beside the graph: ``"morgan-count"``, ``"rdkit"``, and columns by name; see `Descriptors`.
+        folds: Of a cross-validation instead of one split, random or by scaffolds; classes are dealt out evenly.
     """
 
     targets: Sequence[str]
@@ -70,6 +71,8 @@ class TableOptions:
     kind: Kind | Sequence[Kind] | None = None
     seed: int = 0
     fractions: tuple[float, float, float] = FRACTIONS
+    descriptors: Sequence[str] = ()
+    folds: int | None = None
 
     def __post_init__(self) -> None:
         if self.labels is not None:
@@ -92,6 +95,12 @@ class TableOptions:
             raise ValueError(f"kind: {self.kind!r}; expected one of {', '.join(METRICS)}")
         if len(self.fractions) != 3 or min(self.fractions) < 0 or abs(sum(self.fractions) - 1) > 1e-9:
             raise ValueError(f"fractions: {self.fractions}; expected three that add up to 1")
+        if self.folds is not None and (self.folds < 3 or self.split not in ("random", "scaffold")):
+            raise ValueError(
+                f"folds: {self.folds} by {self.split!r}; expected 3 or more, by a random split or by scaffolds"
+            )
+        if known := {*self.targets} & {*self.descriptors}:
+            raise ValueError(f"descriptors: {known.pop()!r} is a target; what is to be predicted cannot be known")
 
     def _check_kinds(self, kinds: tuple[Kind, ...]) -> None:
         """Complain about kinds of single targets; where all are the same, that is the kind."""
@@ -175,7 +184,10 @@ def _build(path: Path, contents: Mapping[Path, bytes], options: TableOptions, sh
     if not has_cells and not options.labels:
         raise ValueError(f'labels: {path} holds graphs and no targets; give a table with them as labels="..."')
     column = options.split.partition("column:")[2]
-    wanted = [*dict.fromkeys([*options.targets, *([column] if column else [])])]
+    descriptors = Descriptors.chosen(options.descriptors)
+    if descriptors.of_molecules and file.format != "smiles":
+        raise ValueError("descriptors: they are of molecules; these graphs are not read from SMILES")
+    wanted = [*dict.fromkeys([*options.targets, *([column] if column else []), *descriptors.columns])]
     sheet = Sheet(path, file.source.unit, () if options.labels else wanted)
     graphs = _edge_list(file) if file.format == "edges" else _texts(file, sheet, options, rejected)
     if not graphs.ids and not rejected:
@@ -188,7 +200,7 @@ def _build(path: Path, contents: Mapping[Path, bytes], options: TableOptions, sh
             raise ValueError(f"labels: {options.labels} has several rows for graph {twice}")
     else:
         answers = {str(record): row for row, record in enumerate(sheet.records)}
-    y, task, problems = _read_targets(sheet, options)
+    y, task, problems = read_targets(sheet, options.targets, options.kind)
     kept = []
     for number, name in enumerate(graphs.ids):
         row = answers.get(name)
@@ -201,18 +213,37 @@ def _build(path: Path, contents: Mapping[Path, bytes], options: TableOptions, sh
         reason, count = Counter(row.reason for row in rejected).most_common(1)[0]
         raise DatasetError(f"{path}: no graph can be used; {len(rejected)} rows are bad, {count} of them: {reason}")
     rows = [answers[graphs.ids[number]] for number in kept]
-    split = _labelled(sheet, column, rows) if column else _split(graphs, kept, options, contents)
+    columns = {"y": y[rows]}
+    features = dict(graphs.features)
+    texts = [graphs.texts[number] for number in kept] if file.format == "smiles" else []
+    if descriptors.width:
+        cells = {name: [sheet.cells[name][row] for row in rows] for name in descriptors.columns}
+        columns["descriptors"] = descriptors.of(texts or [""] * len(kept), cells)
+        features["descriptors"] = Feature("dense", (descriptors.width,))
+        _check_known(descriptors, columns["descriptors"])
+    split = None
+    if not options.folds:
+        split = _labelled(sheet, column, rows) if column else _split(graphs, kept, options, contents)
     return DatasetBundle(
         path.name,
-        graphs.store[kept].with_fields(graph={"y": y[rows]}),
+        graphs.store[kept].with_fields(graph=columns),
         task,
-        graphs.features,
+        features,
         split,
+        _folds(graphs, kept, columns["y"], task, options) if options.folds else (),
         rejected=tuple(sorted(rejected, key=lambda row: row.line)),
         source=str(path),
         sha256=sha256,
         smiles=file.text_column,
+        texts=tuple(texts),
+        descriptors=descriptors,
     )
+
+
+def _check_known(descriptors: Descriptors, numbers: NDArray[np.float32]) -> None:
+    for name, column in zip(descriptors.columns, numbers[:, -len(descriptors.columns) :].T, strict=False):
+        if np.isnan(column).all():
+            raise ValueError(f"descriptors: the column {name} holds no numbers")
 
 
 def _texts(file: GraphFile, sheet: Sheet, options: TableOptions, rejected: list[Rejected]) -> Graphs:
@@ -256,110 +287,33 @@ def _edge_list(file: GraphFile) -> Graphs:
     return Graphs(GraphStore.concatenate(stores), ids, [0] * len(ids), texts, {}, [])
 
 
-def _read_targets(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
-    """The values, the task, and the rows without values with the reason."""
-    columns = [["" if cell.lower() in UNKNOWN else cell for cell in sheet.cells[name]] for name in options.targets]
-    kind = options.kind
-    has_words = kind is None and any(_guess_words(cells) for cells in columns)
-    if has_words or kind == "multiclass" or isinstance(kind, tuple):
-        if len(columns) > 1:
-            return _read_mixed(sheet, options)
-        classes = sorted({cell for cell in columns[0] if cell}, key=_natural)
-        number = {name: i for i, name in enumerate(classes)}
-        chosen = np.array([[number.get(cell, -1)] for cell in columns[0]], np.int64)
-        if len(classes) < 2:
-            raise ValueError(
-                f"targets: {options.targets[0]} has {len(classes)} different values; classes are two or more"
-            )
-        task = Task("graph", "multiclass", *METRICS["multiclass"], tuple(options.targets), len(classes), tuple(classes))
-        return chosen, task, dict.fromkeys(np.flatnonzero(chosen < 0).tolist(), NO_VALUE)
-    y = np.full((len(columns[0]), len(columns)), np.nan, np.float32)
-    problems: dict[int, str] = {}
-    for place, (name, cells) in enumerate(zip(options.targets, columns, strict=True)):
-        for row, cell in enumerate(cells):
-            try:
-                value = float(cell) if cell else math.nan
-            except ValueError:
-                problems[row] = f"{name}: {cell[:30]!r} is not a number"
-                continue
-            if abs(value) > LARGEST_TARGET:
-                problems[row] = f"{name}: {cell[:30]!r} is not a finite number"
-            else:
-                y[row, place] = value
-    for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
-        problems.setdefault(row, NO_VALUE)
-    chosen_kind: Kind = kind if isinstance(kind, str) else _guess(y)
-    if kind in ("binary", "multilabel"):
-        _check_yes_or_no(sheet, chosen_kind, dict(zip(options.targets, y.T, strict=True)))
-    return y, Task("graph", chosen_kind, *METRICS[chosen_kind], tuple(options.targets)), problems
-
-
-def _read_mixed(sheet: Sheet, options: TableOptions) -> tuple[NDArray[Any], Task, dict[int, str]]:
-    """The same of targets of several kinds: each is read alone, and classes are numbered."""
-    kinds = options.kind if isinstance(options.kind, tuple) else (options.kind,) * len(options.targets)
-    values = []
-    parts = []
-    reasons: list[dict[int, str]] = []
-    for name, kind in zip(options.targets, kinds, strict=True):
-        alone, part, problems = _read_targets(sheet, replace(options, targets=[name], kind=kind))
-        known = alone.astype(np.float32)
-        values.append(np.where(known < 0, np.nan, known) if part.kind == "multiclass" else known)
-        parts.append(part)
-        reasons.append(problems)
-    y = np.concatenate(values, axis=1)
-    problems = {row: reason for found in reasons for row, reason in found.items() if reason != NO_VALUE}
-    for row in np.flatnonzero(np.isnan(y).all(axis=1)).tolist():
-        problems.setdefault(row, NO_VALUE)
-    return y, Task.mixed(parts), problems
-
-
-def _check_yes_or_no(sheet: Sheet, kind: Kind, columns: Mapping[str, NDArray[np.float32]]) -> None:
-    """Complain about a number that is not 0 or 1, and about a column of words; a word among numbers is a bad row."""
-    for name, values in columns.items():
-        known = np.flatnonzero(~np.isnan(values))
-        wrong = known[~np.isin(values[known], (0, 1))]
-        advice = "kind='multiclass' takes all values for classes, and kind='regression' for numbers"
-        if not known.size:
-            wrong = np.flatnonzero([cell.lower() not in UNKNOWN for cell in sheet.cells[name]])
-            advice = "words are classes by themselves, without a kind"
-        if wrong.size:
-            raise DatasetError(f"{sheet.quote(name, int(wrong[0]))}; {kind} needs 0 and 1: {advice}")
-
-
-def _guess_words(column: Sequence[str]) -> bool:
-    """Whether a column holds words that name classes; names of single rows do not."""
-    cells = [cell for cell in column if cell]
-    is_words = all(_natural(cell)[0] == math.inf for cell in cells)
-    return is_words and 1 < len({*cells}) <= len(cells) / 2
-
-
-def _guess(y: NDArray[np.float32]) -> Kind:
-    if not np.isin(y[~np.isnan(y)], (0, 1)).all():
-        return "regression"
-    return "binary" if y.shape[1] == 1 else "multilabel"
-
-
-def _natural(name: str) -> tuple[float, str]:
-    """Numbers in their order, then other names, such as inf."""
-    try:
-        number = float(name)
-    except ValueError:
-        return math.inf, name
-    return number if math.isfinite(number) else math.inf, name
-
-
 def _split(graphs: Graphs, kept: list[int], options: TableOptions, contents: Mapping[Path, bytes]) -> Split:
     """The split of the graphs that are kept, unless a column says it."""
     if options.split == "random":
         return random_split(len(kept), options.fractions, options.seed)
     if options.split == "scaffold":
-        if not graphs.features:
-            raise ValueError("split: scaffolds are of molecules; these graphs are not read from SMILES")
-        return grouped_split([graphs.scaffolds[number] for number in kept], options.fractions)
+        return grouped_split(_scaffolds(graphs, kept), options.fractions)
     path = Path(options.split.removeprefix("file:"))
     sheet = read_sheet(path, ["graph", "split"], contents[path])
     rows = {name: row for row, name in enumerate(sheet.cells["graph"])}
     return _labelled(sheet, "split", [rows.get(graphs.ids[number], -1) for number in kept])
+
+
+def _scaffolds(graphs: Graphs, kept: list[int]) -> list[str]:
+    if not graphs.features:
+        raise ValueError("split: scaffolds are of molecules; these graphs are not read from SMILES")
+    return [graphs.scaffolds[number] for number in kept]
+
+
+def _folds(graphs: Graphs, kept: list[int], y: NDArray[Any], task: Task, options: TableOptions) -> tuple[Split, ...]:
+    """The splits of a cross-validation, by scaffolds or by chance."""
+    count = options.folds or 0
+    if count > len(kept):
+        raise ValueError(f"folds: {count}, but only {len(kept)} rows can be used")
+    if options.split == "scaffold":
+        return grouped_folds(_scaffolds(graphs, kept), count)
+    labels = y if task.kind in ("binary", "multiclass") else np.zeros(len(kept))
+    return stratified_folds(labels, count, options.seed)
 
 
 def _labelled(sheet: Sheet, column: str, rows: Sequence[int]) -> Split:

@@ -17,18 +17,33 @@ def steps(graph: Graph, settings: Settings) -> cost.Steps:
     First as if every node had the highest degree of its graph, which takes no time; if that is much, from walks.
     """
     sizes = np.diff(graph.ptr)
-    longest = _longest_walks(settings)
-    branches = np.maximum(cost.highest_degrees(graph) - 1, 1).astype(np.float64)
-    powers = branches ** np.arange(longest)[:, None]  # (walks, graphs)
-    roots = cost.arcs(graph) + settings.nodes * sizes
-    most: cost.Steps = roots * _per_root(settings, cost.arcs(graph), sizes, np.cumsum((branches + 1) * powers, axis=0))
+    arcs = cost.arcs(graph)
+    most: cost.Steps = (arcs + settings.nodes * sizes) * _at_degree(settings, arcs, sizes, cost.highest_degrees(graph))
     if most.sum() <= LIGHT:
         return most
-    ways = np.cumsum([*cost.walks(graph, longest)], axis=0)  # (walks, nodes)
+    ways = np.cumsum([*cost.walks(graph, _longest_walks(settings))], axis=0)  # (walks, nodes)
     owner = np.repeat(np.arange(graph.num_graphs), sizes)
-    per_root = _per_root(settings, cost.arcs(graph)[owner], sizes[owner], ways)
+    per_root = _per_root(settings, arcs[owner], sizes[owner], ways)
     closer: cost.Steps = cost.per_graph(graph, (graph.degrees + settings.nodes) * per_root)
     return np.minimum(most, closer)
+
+
+def is_light(graph: Graph, settings: Settings, roots: int) -> bool:
+    """Whether so many roots are done at once for certain; asked of every batch, so it looks at the largest numbers only."""
+    if not (roots and graph.num_nodes):
+        return True
+    sizes = np.diff(graph.ptr).max(keepdims=True)
+    per_end = _at_degree(settings, graph.csr.indptr[-1:], sizes, graph.degrees.max(keepdims=True))
+    return bool(2 * roots * per_end[0] <= LIGHT)
+
+
+def _at_degree(
+    settings: Settings, arcs: NDArray[np.int64], sizes: NDArray[np.int64], degrees: NDArray[np.int64]
+) -> cost.Steps:
+    """Steps for one end of a root in graphs whose nodes all have that degree."""
+    branches = np.maximum(degrees - 1, 1).astype(np.float64)
+    powers = branches ** np.arange(_longest_walks(settings))[:, None]  # (walks, graphs)
+    return _per_root(settings, arcs, sizes, np.cumsum((branches + 1) * powers, axis=0))
 
 
 def _longest_walks(settings: Settings) -> int:

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from escgnn.encoding.bin import Bin, Name
 from escgnn.encoding.cost import steps
-from escgnn.encoding.parts import check_parts
+from escgnn.encoding.parts import PARTS, check_parts
 from escgnn.encoding.rows import Rows
 from escgnn.encoding.settings import Settings
 from escgnn.encoding.several_radii import source_of
 from escgnn.encoding.sources import Source
 from escgnn.graphs import as_graph
+from escgnn.markup import table
 
 
 class RootedEncoding(Settings):
@@ -90,6 +91,15 @@ class RootedEncoding(Settings):
     def num_bins(self) -> int:
         """Number of bins of an edge."""
         return len(self.bins)
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for part in self.parts:
+            mine = [name for name in self.bins if name.part == part]
+            lines.append((part, PARTS[part].counts, str(len(mine))))
+        return table(
+            ("part", "counts", "bins"), lines, f"{type(self).__name__}, hops={self.hops}, {self.num_bins:,} bins"
+        )
 
     def rows(self, graph: Any, *, threads: int | None = None) -> Rows:
         """The encoding of every column of ``edge_index``, in its order; a loop's row is that of (v, v)."""

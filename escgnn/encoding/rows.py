@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from escgnn.encoding.bin import Bin, Name
 from escgnn.kernels.rows import append_rows
+from escgnn.markup import table
+
+SHOWN = 10  # rows in a notebook, and bins of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,15 @@ class Rows:
         start = stop - int(self.length[row])
         values = zip(self.bin[start:stop].tolist(), self.count[start:stop].tolist(), strict=True)
         return {self.bins[b]: count for b, count in values}
+
+    def _repr_html_(self) -> str:
+        lines = []
+        for row in range(min(len(self), SHOWN)):
+            named = [f"{' '.join(map(str, name))}: {count}" for name, count in self[row].items()]
+            more = f", and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+            lines.append((str(row), ", ".join(named[:SHOWN]) + more))
+        few = f", the first {SHOWN}" if len(self) > SHOWN else ""
+        return table(("row", "counts by bin"), lines, f"{len(self):,} rows of {len(self.bins):,} bins{few}")
 
     def dense(self) -> NDArray[np.int32]:
         """The whole matrix ``(rows, bins)``, zeros included."""

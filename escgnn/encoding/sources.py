@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.encoding.bin import Bin
-from escgnn.encoding.cost import steps
+from escgnn.encoding.cost import is_light
 from escgnn.encoding.labels import edge_codes, pair_codes
 from escgnn.encoding.numbering import BinNumbers
 from escgnn.encoding.parts import OwnPart
@@ -79,11 +79,6 @@ class Pass(ABC):
     @abstractmethod
     def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
         """Blocks of rows, those of (u, v) and (v, u) alternately; with ``anywhere`` roots need not be adjacent or equal."""
-
-    def _is_long(self, graph: Graph, roots: Roots) -> bool:
-        """Whether these roots may take so long that somebody should look after them."""
-        share = len(roots) / max(1, graph.num_edges)
-        return bool(share * steps(graph, self.settings).sum() > pool.LONG)
 
     def rows(self, graph: Graph, threads: int | None) -> Rows:
         """Rows of the columns of ``edge_index``."""
@@ -159,7 +154,7 @@ class CompiledPass(Pass):
         tables = self.pair_tables if anywhere else self.edge_tables
         room = 2 * tables[0].swap.size
         halt = pool.new_halt()
-        is_long = self._is_long(graph, roots)
+        is_long = not is_light(graph, self.settings, len(roots))  # then somebody should look after it
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)

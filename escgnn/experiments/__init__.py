@@ -9,12 +9,16 @@ reproduce(EXPERIMENTS["counting"], "smoke")
 from escgnn.experiments import (
     ablation,
     brec,
+    classification,
     counting,
     efficiency,
     generalisation,
     isomorphism,
     molecules,
     parts,
+    qm9,
+    rivals,
+    side_by_side,
     statistics,
     storage,
     substructures,
@@ -24,19 +28,23 @@ from escgnn.experiments.running import reproduce
 from escgnn.records import Table
 
 EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (
-        counting,
-        generalisation,
-        ablation,
-        isomorphism,
-        brec,
-        molecules,
-        parts,
-        substructures,
-        statistics,
-        efficiency,
-        storage,
+    experiment.name: experiment
+    for experiment in (
+        counting.EXPERIMENT,
+        generalisation.EXPERIMENT,
+        ablation.EXPERIMENT,
+        isomorphism.EXPERIMENT,
+        brec.EXPERIMENT,
+        molecules.EXPERIMENT,
+        parts.EXPERIMENT,
+        substructures.EXPERIMENT,
+        statistics.EXPERIMENT,
+        efficiency.EXPERIMENT,
+        side_by_side.EXPERIMENT,
+        storage.EXPERIMENT,
+        *rivals.EXPERIMENTS,
+        qm9.EXPERIMENT,
+        classification.EXPERIMENT,
     )
 }
 

@@ -170,10 +170,10 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     if cell.variant != "zinc":
         return replace(outcome(trained, TAB_COUNT.label, columns), scatter=scatter(trained))
     found = outcome(trained, ZINC_NORM_MAE.label, columns)
-    return replace(found, values={**found.values, TAB_CNT_ZINC.label: _error_per_graph(trained)})
+    return replace(found, values={**found.values, TAB_CNT_ZINC.label: error_per_graph(trained)})
 
 
-def _error_per_graph(trained: Trained) -> Mapping[str, float]:
+def error_per_graph(trained: Trained) -> Mapping[str, float]:
     """Mean over test graphs of the sum of their nodes' absolute errors, by target."""
     truth, predicted = on_test(trained)
     total = np.abs(truth - predicted).sum(axis=0) / len(trained.bundle.test)

@@ -29,7 +29,7 @@ class Cell:
 class Outcome:
     """What a cell measured; `escgnn.records.Record` says what each value is.
 
-    Without ``seconds``, the record has the time that the whole cell took.
+    Without ``seconds`` or ``cpu_seconds``, the record has the time that the whole cell took.
     """
 
     values: Mapping[str, Values]
@@ -37,6 +37,7 @@ class Outcome:
     config: Mapping[str, Any] = field(default_factory=dict)
     epochs: int = 0
     seconds: float | None = None
+    cpu_seconds: float | None = None
     curve: tuple[Mapping[str, float | None], ...] = ()
     scatter: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     note: str = ""

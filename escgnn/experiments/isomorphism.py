@@ -14,9 +14,11 @@ from escgnn.encoding import RootedEncoding
 from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.experiments.trained import (
     Settings,
+    bundle_of,
     classes_of_own,
-    config_of,
     encoded,
+    first_folds,
+    folds_outcome,
     outcome,
     train,
     train_folds,
@@ -126,9 +128,9 @@ def _train(cell: Cell, folder: Path, progress: bool) -> Outcome:
     if column == "SR25":
         trained = train(cell, folder, progress, classes_of_own(load("sr25")))
         return outcome(trained, TAB_EXP.label, {column: "accuracy"}, percent=True)
-    accuracy, epochs, seconds = train_folds(cell, folder, progress, cell.settings["folds"])
-    config = config_of(folder / "fold0")
-    return Outcome({TAB_EXP.label: {column: accuracy}}, config=config, epochs=epochs, seconds=seconds)
+    bundle = first_folds(bundle_of(cell.settings), cell.settings["folds"])
+    trained_folds = train_folds(cell, folder, progress, bundle)
+    return folds_outcome(trained_folds, TAB_EXP.label, column, 100 * trained_folds.result.mean)
 
 
 def _exact(cell: Cell) -> Outcome:

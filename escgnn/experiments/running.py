@@ -89,14 +89,17 @@ def _compute(experiment: Experiment, cell: Cell, blank: Record, folder: Path, pr
     folder.mkdir(parents=True, exist_ok=True)
     blank = replace(blank, command=provenance.command(), commit=provenance.commit(), versions=provenance.versions())
     start = time.perf_counter()
+    processor = time.process_time()
     try:
         outcome = experiment.run(cell, folder, progress)
     except (ValueError, OSError, RuntimeError, ImportError) as error:  # one bad cell must not end the others
         measured: dict[str, Any] = {"error": f"{type(error).__name__}: {error}"}
     else:
         measured = {**vars(outcome), "config": {**blank.config, **outcome.config}}
-    if measured.get("seconds") is None:
-        measured["seconds"] = time.perf_counter() - start
+    spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - processor}
+    for name, seconds in spent.items():
+        if measured.get(name) is None:
+            measured[name] = seconds
     return replace(blank, **measured, finished=provenance.now())
 
 

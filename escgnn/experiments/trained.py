@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from escgnn.datasets import DatasetBundle, Split, load
 from escgnn.experiments.experiment import Cell, Outcome
+from escgnn.experiments.machine_time import Afforded, afford
 from escgnn.task import Task
-from escgnn.training import Result, TrainConfig, fit, fit_folds, load_run, predict, read_config, read_stored
+from escgnn.training import FoldResult, Result, TrainConfig, fit, fit_folds, load_run, predict, read_config, read_stored
 
 Settings = Mapping[str, Any]  # nested, as `escgnn.training.read_config` takes them
 
@@ -23,15 +24,30 @@ SCATTER_POINTS = 150
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished run, and the dataset it was trained on."""
+    """A finished run, the dataset it was trained on, and what it was allowed, if that was measured."""
 
     result: Result
     bundle: DatasetBundle
     folder: Path
+    afforded: Afforded | None = None
+
+
+@dataclass(frozen=True)
+class TrainedFolds:
+    """A finished cross-validation; the folder holds ``fold0`` and so on."""
+
+    result: FoldResult
+    folder: Path
+    afforded: Afforded | None = None
 
 
 def training(
-    dataset: str, *layers: Settings, graphs: int | None = None, targets: Sequence[str] = (), **options: Any
+    dataset: str,
+    *layers: Settings,
+    graphs: int | None = None,
+    targets: Sequence[str] = (),
+    cpu_minutes: float | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """The settings of a cell that trains.
 
@@ -40,10 +56,15 @@ def training(
         layers: Settings of the run, each over those before it.
         graphs: At most so many graphs of each subset of the split; None for all.
         targets: Those to learn, if not all.
+        cpu_minutes: Processor time that decides the number of epochs; None for that of the settings. See `machine_time`.
         options: Of the dataset.
     """
-    settings = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
-    return {**settings, "targets": [*targets]} if targets else settings
+    settings: dict[str, Any] = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
+    if targets:
+        settings["targets"] = [*targets]
+    if cpu_minutes is not None:
+        settings["cpu_minutes"] = cpu_minutes
+    return settings
 
 
 def encoded(hops: int | None) -> dict[str, Any]:
@@ -124,20 +145,64 @@ def config_for(cell: Cell, bundle: DatasetBundle) -> TrainConfig:
 
 def train(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle | None = None) -> Trained:
     """Train the network of a cell, or go on with it; on another dataset than the cell's own, if given."""
-    if bundle is None:
-        bundle = bundle_of(cell.settings)
-    result = fit(bundle, config_for(cell, bundle), folder, resume=True, progress=progress)
-    return Trained(result, bundle, folder)
+    plan = _planned(cell, folder, bundle_of(cell.settings) if bundle is None else bundle)
+    result = fit(plan.bundle, plan.config, plan.folder, resume=True, progress=progress)
+    return Trained(result, plan.bundle, plan.folder, plan.afforded)
 
 
-def train_folds(cell: Cell, folder: Path, progress: bool, folds: int | None) -> tuple[float, int, float]:
-    """Mean test accuracy over the first so many folds of a dataset in per cent, epochs, and seconds; None for all folds."""
-    bundle = bundle_of(cell.settings)
-    bundle = replace(bundle, folds=bundle.folds[:folds])
-    result = fit_folds(bundle, config_for(cell, bundle), folder, resume=True, progress=progress)
-    epochs = sum(fold.epochs for fold in result.folds)
-    seconds = sum(fold.seconds for fold in result.folds)
-    return 100 * result.mean, epochs, seconds
+def train_folds(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle | None = None) -> TrainedFolds:
+    """Train a network on every fold of a cell's dataset, or of another one, if given; or go on with it."""
+    plan = _planned(cell, folder, bundle_of(cell.settings) if bundle is None else bundle)
+    result = fit_folds(plan.bundle, plan.config, plan.folder, resume=True, progress=progress)
+    return TrainedFolds(result, plan.folder, plan.afforded)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    bundle: DatasetBundle
+    config: TrainConfig
+    folder: Path
+    afforded: Afforded | None
+
+
+def _planned(cell: Cell, folder: Path, bundle: DatasetBundle) -> _Plan:
+    """What is trained where; with as many epochs as its processor time allows, if the cell has such a limit."""
+    config = config_for(cell, bundle)
+    minutes = cell.settings.get("cpu_minutes")
+    if minutes is None:
+        return _Plan(bundle, config, folder, None)
+    afforded = afford(bundle, config, minutes, folder)
+    return _Plan(afforded.bundle(bundle), afforded.config(config), folder / "run", afforded)
+
+
+def first_folds(bundle: DatasetBundle, count: int | None) -> DatasetBundle:
+    """The dataset with the first so many of its folds; None for all."""
+    return replace(bundle, folds=bundle.folds[:count])
+
+
+def folds_outcome(trained: TrainedFolds, table: str, column: str, value: float, note: str = "") -> Outcome:
+    """The outcome of a cross-validation with one number to show, such as the mean test accuracy; epochs are of all folds."""
+    folds = trained.result.folds
+    return Outcome(
+        values={table: {column: value}},
+        config={**config_of(trained.folder / "fold0"), **_about(trained.folder / "fold0", trained.afforded)},
+        epochs=sum(fold.epochs for fold in folds),
+        seconds=sum(fold.seconds for fold in folds),
+        cpu_seconds=sum(fold.cpu_seconds for fold in folds),
+        note=_notes(trained.afforded, note),
+    )
+
+
+def _about(folder: Path, afforded: Afforded | None) -> dict[str, Any]:
+    """Beside the settings of a run with limited processor time: its number of parameters, and what it could afford."""
+    if afforded is None:
+        return {}
+    parameters = sum(one.numel() for one in load_run(folder).model.parameters())
+    return {"parameters": parameters, "afforded": asdict(afforded)}
+
+
+def _notes(afforded: Afforded | None, note: str) -> str:
+    return "; ".join(text for text in (note, afforded.note if afforded else "") if text)
 
 
 def outcome(
@@ -161,11 +226,12 @@ def outcome(
     return Outcome(
         values={table: chosen(result.test)},
         validation=chosen(result.validation),
-        config=config_of(trained.folder),
+        config={**config_of(trained.folder), **_about(trained.folder, trained.afforded)},
         epochs=result.epochs,
         seconds=result.seconds,
+        cpu_seconds=result.cpu_seconds,
         curve=curve(trained.folder, result.metric),
-        note=note,
+        note=_notes(trained.afforded, note),
     )
 
 

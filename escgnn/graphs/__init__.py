@@ -30,6 +30,7 @@ from escgnn.graphs.families import (
     star,
 )
 from escgnn.graphs.graph6 import decode as decode_graph6
+from escgnn.graphs.layout import layout
 from escgnn.graphs.view import Graph, as_graph, disjoint_union, from_edge_index, from_edges, permute
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "from_edges",
     "grid",
     "hypercube",
+    "layout",
     "molecule_like",
     "path",
     "permute",

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from escgnn.graphs.graph6 import decode
+from escgnn.graphs.layout import layout
 from escgnn.kernels.graphs import Csr, build_csr, counting_sort, find_torn, pair_arcs
+from escgnn.markup import drawing, tag
+
+MOST_DRAWN = 150  # nodes of a small picture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +97,13 @@ class Graph:
         back = np.empty_like(self.edge)
         back[two_by_two] = two_by_two[:, ::-1]
         return back
+
+    def _repr_html_(self) -> str:
+        """A small picture, if nodes can be told apart in it; the explorer shows more."""
+        if not 0 < self.num_nodes <= MOST_DRAWN or self.num_edges > 4 * MOST_DRAWN:
+            return tag("code", repr(self))
+        points = layout(self.to_networkx()).tolist()
+        return tag("figure", drawing(points, self.edges.tolist(), title=repr(self)), tag("figcaption", repr(self)))
 
     def __repr__(self) -> str:
         many = f"graphs={self.num_graphs}, " if self.num_graphs != 1 else ""

@@ -89,8 +89,3 @@ def kernel(function: F) -> F:
     if not numba.config.DISABLE_JIT:
         compiled._cache = _KernelCache(function)
     return compiled  # type: ignore[no-any-return]
-
-
-def inlined(function: F) -> F:
-    """Compile into whatever kernel calls it: for small loops that are called so often that the call itself costs."""
-    return numba.njit(nogil=True, inline="always")(function)  # type: ignore[no-any-return]

@@ -105,7 +105,7 @@ def encode(
     halt = output.halt
     end = 0
     for i in range(roots.shape[0]):
-        if halt[0]:
+        if i % 16 == 0 and halt[0]:
             break
         if anywhere is None:
             count, radius = label_adjacent(csr, roots[i, 0], roots[i, 1], layout.hops, layout.max_nodes, walk)

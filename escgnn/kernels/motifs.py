@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.kernels import inlined, kernel
+from escgnn.kernels import kernel
 from escgnn.kernels.graphs import Csr
 from escgnn.kernels.rooted import Walk
 
@@ -18,20 +18,6 @@ class Motifs(NamedTuple):
     wedge: NDArray[np.int32]  # (2 * L^3,) by its nodes in order, open ones first; each is met from both ends
     triangle: NDArray[np.int32]  # (L^3,)
     path: NDArray[np.int32]  # (L^4,)
-
-
-@inlined
-def mark_kept(csr: Csr, code: NDArray[np.int32], x: int, ball: NDArray[np.uint8], mark: NDArray[np.int32]) -> None:
-    """Set the marks of the neighbours of x: 1 where the subgraph keeps the edge to them."""
-    for k in range(csr.indptr[x], csr.indptr[x + 1]):
-        mark[csr.indices[k]] = (ball[code[x]] & ball[code[csr.indices[k]]]) != 0
-
-
-@inlined
-def unmark(csr: Csr, x: int, mark: NDArray[np.int32]) -> None:
-    """Take the marks of the neighbours of x away."""
-    for k in range(csr.indptr[x], csr.indptr[x + 1]):
-        mark[csr.indices[k]] = 0
 
 
 @kernel
@@ -52,7 +38,9 @@ def tally_triples(
         if halt[0]:
             return
         x = nodes[i]
-        mark_kept(csr, code, x, ball, mark)
+        near_x = ball[code[x]]
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            mark[csr.indices[k]] = (near_x & ball[code[csr.indices[k]]]) != 0
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
             y = csr.indices[k]
             if mark[y] == 0:
@@ -68,7 +56,8 @@ def tally_triples(
                     histogram[motifs.wedge[mark[z] * L * L * L + place]] += 1
                 if motifs.triangle.size and mark[z] and x < y and y < z:
                     histogram[motifs.triangle[place]] += 1
-        unmark(csr, x, mark)
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            mark[csr.indices[k]] = 0
 
 
 class Around(NamedTuple):
@@ -140,7 +129,9 @@ def tally_paths(
             return
         x = nodes[i]
         label_x, degree = motifs.label[code[x]], csr.indptr[x + 1] - csr.indptr[x]
-        mark_kept(csr, code, x, ball, mark)
+        near_x = ball[code[x]]
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            mark[csr.indices[k]] = (near_x & ball[code[csr.indices[k]]]) != 0
         for k in range(csr.indptr[x], csr.indptr[x + 1]):
             y = csr.indices[k]
             lower = csr.indptr[y + 1] - csr.indptr[y]
@@ -161,4 +152,5 @@ def tally_paths(
                 if mark[z] and near_y & ball[code[z]]:  # a triangle x, y, z
                     label = motifs.label[code[z]]
                     histogram[motifs.path[(label * L * L + middle) * L + label]] -= 1
-        unmark(csr, x, mark)
+        for k in range(csr.indptr[x], csr.indptr[x + 1]):
+            mark[csr.indices[k]] = 0

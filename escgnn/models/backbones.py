@@ -10,6 +10,7 @@ from torch.nn import functional
 from torch_geometric.nn import GPSConv, PNAConv, ResGatedGraphConv
 
 from escgnn.layers import NORMS, perceptron
+from escgnn.models.towers import AGGREGATORS, SCALERS, DegreeScaled, TowerLayer
 
 MOLECULE_DEGREES = (0, 20, 45, 30, 5)  # roughly, atoms of a drug by number of bonds
 
@@ -39,9 +40,9 @@ class GINE(nn.Module):
     Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, channels: int, norm: str) -> None:
         super().__init__()
-        self.mlp = perceptron(shape.channels, shape.channels, shape.channels, shape.norm, bias=shape.norm != "batch")
+        self.mlp = perceptron(channels, channels, channels, norm, bias=norm != "batch")
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None) -> Tensor:
         """New vectors of all nodes."""
@@ -104,9 +105,8 @@ class GPSLayer(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         norm, options = PYG_NORMS[shape.norm]
-        self.conv = GPSConv(
-            shape.channels, GINE(shape), shape.heads, dropout=shape.dropout, norm=norm, norm_kwargs=options
-        )
+        conv = GINE(shape.channels, shape.norm)
+        self.conv = GPSConv(shape.channels, conv, shape.heads, dropout=shape.dropout, norm=norm, norm_kwargs=options)
 
     def forward(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor) -> Tensor:
         """New vectors of all nodes."""
@@ -118,7 +118,7 @@ class GPSLayer(nn.Module):
 
 
 def _gin(shape: Shape) -> nn.Module:
-    return LocalLayer(GINE(shape), shape)
+    return LocalLayer(GINE(shape.channels, shape.norm), shape)
 
 
 def _mpnn(shape: Shape) -> nn.Module:
@@ -132,6 +132,12 @@ def _pna(shape: Shape) -> nn.Module:
     degrees = torch.tensor(shape.degrees or MOLECULE_DEGREES)
     conv = PNAConv(shape.channels, shape.channels, aggregators, scalers, degrees, shape.edge_channels)
     return LocalLayer(conv, shape)
+
+
+def _pna_towers(shape: Shape) -> nn.Module:
+    """The authors' form of the same, with as many towers as ``heads``; norms and residuals are those of all backbones."""
+    aggregation = DegreeScaled(AGGREGATORS, SCALERS, shape.degrees or MOLECULE_DEGREES)
+    return LocalLayer(TowerLayer(shape.channels, shape.channels, shape.edge_channels, shape.heads, aggregation), shape)
 
 
 def _gatedgcn(shape: Shape) -> nn.Module:
@@ -151,5 +157,6 @@ BACKBONES = {
     "mpnn": Backbone(_mpnn, "concat"),
     "gps": Backbone(GPSLayer, "sum"),
     "pna": Backbone(_pna, "concat"),
+    "pna-towers": Backbone(_pna_towers, "concat"),
     "gatedgcn": Backbone(_gatedgcn, "concat"),
 }

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from escgnn.bags import NODE_ARRAYS, Bag, node_bag
+from escgnn.bags import NODE_ARRAYS, Bag, check_bag, node_bag, rows_that_fit
 from escgnn.layers import check_choice
 from escgnn.models.frame import Frame, check_shared
 
@@ -59,6 +59,8 @@ class Bagged(Frame):
     def forward_tensors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Predictions from plain tensors by name, those that `reads` lists."""
         bag = self.bag(Batch(**tensors))
+        if not torch.compiler.is_compiling():
+            check_bag(bag, rows_that_fit(self.settings["hidden"], self.settings["max_rows"]))
         h = self.node_vectors(tensors)  # (N, hidden)
         h = self.vectors(h, bag, tensors.get("edge_attr"))  # (N, width)
         edge = self.edge_vectors(tensors)  # (E, hidden)

@@ -28,13 +28,63 @@ def best_rows(scores: Tensor, graph: Tensor, number: Tensor) -> Tensor:
     Returns:
         Truth values, (R, T).
     """
+    return ranks(scores, graph, number.size(0)) < number[graph].unsqueeze(1)
+
+
+def ranks(scores: Tensor, graph: Tensor, num_graphs: int) -> Tensor:
+    """The place of each row in its graph, (R, T): 0 for the best, in every column by itself.
+
+    >>> ranks(torch.tensor([[1.0], [3.0], [2.0], [5.0]]), torch.tensor([0, 0, 0, 1]), 2).flatten().tolist()
+    [2, 0, 1, 0]
+    """
     by_score = torch.sort(scores, dim=0, descending=True, stable=True).indices  # (R, T)
     by_graph = torch.sort(graph[by_score], dim=0, stable=True)
     order = by_score.gather(0, by_graph.indices)  # (R, T) rows by graph, then score
-    sizes = torch.bincount(graph, minlength=number.size(0))  # (G,)
+    sizes = torch.bincount(graph, minlength=num_graphs)  # (G,)
     first = sizes.cumsum(0) - sizes
     place = torch.arange(graph.size(0), device=graph.device).unsqueeze(1) - first[by_graph.values]  # (R, T)
-    return torch.zeros_like(order, dtype=torch.bool).scatter(0, order, place < number[by_graph.values])
+    return torch.zeros_like(order).scatter(0, order, place)
+
+
+def best_forest(scores: Tensor, edge: Tensor, num_nodes: int) -> Tensor:
+    """Which edges are in the spanning forest with the largest sum of scores, in every column by itself, (U, T).
+
+    Borůvka's: every tree takes the best edge that leads out of it, until none does. Of equal scores the first is better.
+
+    >>> square = torch.tensor([[0, 1], [1, 2], [2, 3], [0, 3]])
+    >>> best_forest(torch.tensor([[4.0], [1.0], [3.0], [2.0]]), square, 4).flatten().tolist()
+    [True, False, True, True]
+
+    Args:
+        scores: (U, T).
+        edge: Both ends of each edge, (U, 2).
+        num_nodes: N.
+    """
+    number, columns = scores.shape
+    order = torch.sort(scores, dim=0, descending=True, stable=True).indices  # (U, T)
+    every = torch.arange(number, device=edge.device).unsqueeze(1).expand_as(order)
+    rank = torch.zeros_like(order).scatter(0, order, every).t().reshape(-1)  # (T U,) 0 for the best
+    shift = num_nodes * torch.arange(columns, device=edge.device).view(-1, 1, 1)
+    ends = (edge + shift).reshape(-1, 2)  # (T U, 2): columns as graphs side by side
+    node = torch.arange(columns * num_nodes, device=edge.device)
+    tree = node  # (T N,) the tree of each node, by one of its nodes
+    chosen = torch.zeros_like(rank, dtype=torch.bool)
+    while True:
+        trees = tree[ends]  # (T U, 2)
+        leads_out = trees[:, 0] != trees[:, 1]
+        if not leads_out.any():
+            return chosen.view(columns, number).t()
+        out = trees[leads_out]  # (O, 2)
+        place = rank[leads_out].unsqueeze(1).expand_as(out)  # (O, 2)
+        best = torch.full_like(node, number).scatter_reduce(0, out.flatten(), place.flatten(), "amin")  # (T N,)
+        is_best = best[out] == place  # (O, 2) of which of its two trees
+        chosen[leads_out] |= is_best.any(1)
+        joined = node.scatter(0, out[is_best], out.flip(1)[is_best])  # (T N,) the tree that each joins
+        is_first = (joined[joined] == node) & (node < joined)  # of two that join each other
+        joined = torch.where(is_first, node, joined)
+        while not torch.equal(joined, joined[joined]):
+            joined = joined[joined]
+        tree = joined[tree]
 
 
 def gumbel(like: Tensor) -> Tensor:

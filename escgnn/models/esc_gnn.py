@@ -15,6 +15,7 @@ from escgnn.models.backbones import BACKBONES, Shape
 from escgnn.models.count_skip import CountSkip, part_ranks
 from escgnn.models.frame import JUMPING, Frame, Term, check_shared
 
+READ_DEGREES = ("pna", "pna-towers")
 STRUCTURE_ONLY = {  # what means nothing without an encoding, with the defaults
     "node_tuples": False,
     "structure_every_layer": True,
@@ -36,7 +37,7 @@ class ESCGNN(Frame):
     Args:
         out_channels: Numbers to predict for every graph, node or edge.
         backbone: ``"gin"``: messages :math:`\mathrm{ReLU}(h_u + e_{uv} + s_{uv})`; ``"mpnn"``: :math:`W_2` a perceptron
-            of all four; ``"gps"``: ``gin`` beside attention; ``"pna"``; ``"gatedgcn"``.
+            of all four; ``"gps"``: ``gin`` beside attention; ``"pna"``; ``"pna-towers"``; ``"gatedgcn"``.
         num_bins: Bins of the encoding, ``StructuralEncoding(...).num_bins``; None for no encoding.
         node_features: What ``x`` holds, as for `FeatureEncoder`: ``{"kind": "categorical", "sizes": [28]}``,
             ``{"kind": "dense", "sizes": [7]}``; None if there is no ``x``.
@@ -54,14 +55,16 @@ class ESCGNN(Frame):
         readout_norm: Whether the vectors of nodes are normalised before they are read out, and sums, with the number of
             nodes beside them, are in units of the mean size that `fit_structure` measures. Residual streams only grow,
             and sums with them, so without it one step may move every prediction.
-        heads: Attention heads of ``gps``.
+        heads: Attention heads of ``gps``, towers of ``pna-towers``.
         positional: A positional encoding added by PyG, ``{"kind": "laplacian" or "random_walk", "size": 8}``.
         structure_every_layer: Whether all rounds see the structure, or only the first.
         structure_scale: Whether counts are ``"fitted"`` by `fit_structure` or taken as they are, ``"none"``.
         structure_mlp: Whether two further layers follow the embedding.
         count_skip: Whether a linear path from the summed encoding to the output runs beside the network, for numbers of
             nodes or graphs; fit it with ``model.skip.fit``, as `escgnn.training` does. See `CountSkip`.
-        degrees: Number of nodes of degree 0, 1, 2, ... in the training graphs, for ``pna``; those of molecules if None.
+        degrees: Number of nodes of degree 0, 1, 2, ... in the training graphs, for ``pna`` and ``pna-towers``; those of
+            molecules if None.
+        descriptors: Numbers that each graph has beside its nodes and edges; see `DescriptorEncoder`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -106,6 +109,7 @@ class ESCGNN(Frame):
         structure_mlp: bool = False,
         count_skip: bool = False,
         degrees: Sequence[int] | None = None,
+        descriptors: int = 0,
     ) -> None:
         super().__init__(locals())
         _check(self.settings)
@@ -143,14 +147,14 @@ class ESCGNN(Frame):
 
     @classmethod
     def measure(cls, settings: Mapping[str, Any], task: Any, graphs: Any) -> dict[str, Any]:
-        """The degrees of the training graphs, for ``pna``.
+        """The degrees of the training graphs, for backbones that scale by them.
 
         Raises:
             ValueError: There is a ``count_skip``, but the targets are no numbers.
         """
         if settings.get("count_skip") and task.kind != "regression":
             raise ValueError(f"network.count_skip: it predicts numbers, but the targets are {task.kind}")
-        if settings.get("backbone") != "pna":
+        if settings.get("backbone") not in READ_DEGREES:
             return {}
         return {"degrees": np.bincount(graphs.view().degrees).tolist()}
 
@@ -230,7 +234,8 @@ class ESCGNN(Frame):
             h = layer(h, edge_index, later if i else edge, batch)  # (N, hidden)
             rounds.append(h)
         h = JUMPING[self.jumping](rounds)  # (N, width)
-        out = self._read_out(h, edge_index, edge, batch, num_graphs)  # (rows, out_channels)
+        described = tensors.get("descriptors")  # (G, descriptors)
+        out = self._read_out(h, edge_index, edge, batch, num_graphs, described)  # (rows, out_channels)
         return out if self.skip is None else self.skip(tensors, out)
 
     def _edges(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
@@ -255,9 +260,9 @@ def _check(settings: Mapping[str, Any]) -> None:
             raise ValueError(f"{name}: {settings[name]}, but num_bins is None, so there is no encoding")
     if settings["count_skip"] and settings["level"] == "edge":
         raise ValueError("count_skip: sums are over the edges of nodes or graphs, but the level is edge")
-    if settings["degrees"] is not None and settings["backbone"] != "pna":
-        raise ValueError(f"degrees: given, but only pna reads them, not {settings['backbone']}")
-    if settings["backbone"] == "gps" and settings["hidden"] % settings["heads"]:
+    if settings["degrees"] is not None and settings["backbone"] not in READ_DEGREES:
+        raise ValueError(f"degrees: given, but only pna and pna-towers read them, not {settings['backbone']}")
+    if settings["backbone"] in ("gps", "pna-towers") and settings["hidden"] % settings["heads"]:
         raise ValueError(f"heads: {settings['heads']} does not divide hidden, {settings['hidden']}")
     if settings["backbone"] == "gps" and not settings["residual"]:
         raise ValueError("residual: False, but gps is always residual")

@@ -14,9 +14,19 @@ if TYPE_CHECKING:
     from escgnn.models.frame import Network
 
 SIZES = {  # names of the sizes that may change, and the inputs that have them
-    "nodes": ("x", "batch", "esc_node_len", "laplacian_eigenvector_pe", "random_walk_pe"),
+    "nodes": (
+        "x",
+        "batch",
+        "esc_node_len",
+        "laplacian_eigenvector_pe",
+        "random_walk_pe",
+        "walk_returns",
+        "laplacian_vectors",
+        "laplacian_values",
+    ),
     "edges": ("edge_index", "edge_attr", "esc_len"),
     "graphs_plus_1": ("ptr",),
+    "graphs": ("descriptors",),
     "entries": ("esc_bin", "esc_count"),
     "node_entries": ("esc_node_bin", "esc_node_count"),
 }

@@ -20,6 +20,7 @@ from escgnn.layers import (
     check_choice,
     perceptron,
 )
+from escgnn.models.descriptors import DescriptorEncoder
 from escgnn.models.exporting import export_program
 
 Term = tuple[str | int, ...]
@@ -213,22 +214,34 @@ class Frame(Network):
         inputs = width + 1 if isinstance(self.pool, SizedSumPool) else width
         if self.level == "edge":
             inputs = 2 * width + edge_width
-        self.head = perceptron(inputs, hidden, self.settings["out_channels"])
+        descriptors = self.settings.get("descriptors", 0)
+        if descriptors and self.level != "graph":
+            raise ValueError(f"descriptors: {descriptors}, but they are of graphs, and the level is {self.level}")
+        self.described = DescriptorEncoder(descriptors, hidden) if descriptors else None
+        inputs += hidden if descriptors else 0
+        self.head = self.make_head(inputs, hidden, self.settings["out_channels"])
+
+    def make_head(self, inputs: int, hidden: int, outputs: int) -> nn.Module:
+        """What turns a vector into predictions."""
+        return perceptron(inputs, hidden, outputs)
 
     @property
     def reads(self) -> frozenset[str]:
         """The attributes of a batch that the network reads."""
-        return super().reads if self.position is None else super().reads | {self.position.reads}
+        names = super().reads if self.position is None else super().reads | {self.position.reads}
+        return names | {"descriptors"} if self.settings.get("descriptors") else names
 
     def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
-        """Measure the mean size of the training graphs, if sums are taken in units of it."""
-        if isinstance(getattr(self, "pool", None), SizedSumPool):  # some have read-outs of their own
+        """Measure the training graphs: their mean size, if sums are taken in units of it, and their descriptors."""
+        described = getattr(self, "described", None)  # some have read-outs of their own
+        if isinstance(getattr(self, "pool", None), SizedSumPool) or described is not None:
             for _ in self.measured(training):
                 pass
 
     def measured(self, batches: Iterable[Any]) -> Iterable[Any]:
-        """The same batches, whose mean size is known when all have passed."""
-        return self.pool.measured(batches) if isinstance(self.pool, SizedSumPool) else batches
+        """The same batches, whose mean size and descriptors are known when all have passed."""
+        sized = self.pool.measured(batches) if isinstance(self.pool, SizedSumPool) else batches
+        return sized if self.described is None else self.described.measured(sized)
 
     def node_vectors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Vectors of all nodes by their features, (N, hidden)."""
@@ -250,13 +263,23 @@ class Frame(Network):
         position: Tensor = self.position(tensors[self.position.reads], tensors["batch"], num_graphs)  # (N, hidden)
         return h + position
 
-    def _read_out(self, h: Tensor, edge_index: Tensor, edge: Tensor | None, batch: Tensor, num_graphs: int) -> Tensor:
+    def _read_out(
+        self,
+        h: Tensor,
+        edge_index: Tensor,
+        edge: Tensor | None,
+        batch: Tensor,
+        num_graphs: int,
+        descriptors: Tensor | None = None,
+    ) -> Tensor:
         h = self.final_norm(h)  # (N, width)
         if self.pool is not None:
             h = self.pool(h, batch, num_graphs)  # (G, width)
         if self.level == "edge":
             ends = [h.index_select(0, edge_index[0]), h.index_select(0, edge_index[1])]
             h = torch.cat(ends if edge is None else [*ends, edge], 1)  # (E, 2 width + edge width)
+        if self.described is not None:
+            h = torch.cat([h, self.described(descriptors)], 1)  # (G, width + hidden)
         out: Tensor = self.head(h)  # (rows, out_channels)
         return out
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.bags import Bag
+from escgnn.bags import MAX_ROWS, Bag
 from escgnn.layers import NORMS, check_choice
 from escgnn.models.bagged import Bagged, check_bagged
 from escgnn.models.convs import CopyGINE, CopyLayer
@@ -104,6 +104,7 @@ class GINAK(Bagged):
         norm: ``"batch"`` (over copies, inside), ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        max_rows: A bag with more copies or edges is refused, with fewer if vectors are longer than 64; see `rows_that_fit`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -128,6 +129,7 @@ class GINAK(Bagged):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "sum",
+        max_rows: int = MAX_ROWS,
     ) -> None:
         super().__init__(locals())
         self.check(self.settings)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from escgnn.counting import per_orbit
-from escgnn.layers import NORMS, FeatureEncoder
+from escgnn.layers import NORMS, FeatureEncoder, one_layer, wide_perceptron
 from escgnn.models.frame import Frame, check_shared
 
 VARIANTS = ("general", "gine")
@@ -100,12 +100,14 @@ class GSN(Frame):
             self.norms.append(NORMS[norm](hidden))
         self.virtual = nn.Parameter(torch.zeros(1, hidden)) if virtual_node else None
         exchanges = layers - 1 if virtual_node else 0
-        self.exchanges = nn.ModuleList(_wide(hidden, norm, last=True) for _ in range(exchanges))
+        self.exchanges = nn.ModuleList(wide_perceptron(hidden, norm, last=True) for _ in range(exchanges))
         self.add_read_out(hidden, hidden if self.edges is not None else 0, hidden)
-        if linear_head:
-            first = self.head[0]
-            assert isinstance(first, nn.Linear)
-            self.head = nn.Sequential(nn.Linear(first.in_features, out_channels))
+
+    def make_head(self, inputs: int, hidden: int, outputs: int) -> nn.Module:
+        """OGB's linear map, or two layers."""
+        return (
+            one_layer(inputs, outputs) if self.settings["linear_head"] else super().make_head(inputs, hidden, outputs)
+        )
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
@@ -200,7 +202,7 @@ class GINELayer(nn.Module):
         self.per = per
         self.edges = FeatureEncoder(**edge_features, channels=channels) if edge_features else None
         self.counts = FeatureEncoder("categorical", sizes, channels) if sizes else None
-        self.mlp = _wide(channels, norm)
+        self.mlp = wide_perceptron(channels, norm)
 
     def forward(self, h: Tensor, edge_index: Tensor, edge_attr: Tensor | None, places: Tensor) -> Tensor:
         """New vectors of all nodes."""
@@ -213,11 +215,3 @@ class GINELayer(nn.Module):
         received = h.index_add(0, edge_index[1], messages.relu())  # (N, channels)
         out: Tensor = self.mlp(received)  # (N, channels)
         return out
-
-
-def _wide(channels: int, norm: str, *, last: bool = False) -> nn.Sequential:
-    """OGB's perceptron, twice as wide inside; biases stand before norms, so that it is theirs to the parameter."""
-    first = nn.Linear(channels, 2 * channels)
-    second = nn.Linear(2 * channels, channels)
-    after = [NORMS[norm](channels), nn.ReLU()] if last else []
-    return nn.Sequential(first, NORMS[norm](2 * channels), nn.ReLU(), second, *after)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from escgnn.bags import PAIR_ARRAYS, Bag, pair_bag
+from escgnn.bags import MAX_ROWS, PAIR_ARRAYS, Bag, pair_bag
 from escgnn.layers import NORMS, perceptron
 from escgnn.models.bagged import Bagged, CopyLabels, check_bagged
 from escgnn.models.convs import CopyGINE, CopyLayer
@@ -68,6 +68,7 @@ class I2GNN(Bagged):
         norm: ``"batch"`` (over copies), ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        max_rows: A bag with more copies or edges is refused, with fewer if vectors are longer than 64; see `rows_that_fit`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -94,6 +95,7 @@ class I2GNN(Bagged):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "sum",
+        max_rows: int = MAX_ROWS,
     ) -> None:
         super().__init__(locals())
         self.check(self.settings)

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.bags import Bag
+from escgnn.bags import MAX_ROWS, Bag
 from escgnn.models.bagged import Bagged, check_bagged
 from escgnn.models.convs import CopyGINE, CopyLayer
 
@@ -43,6 +43,7 @@ class IDGNN(Bagged):
         norm: ``"batch"`` (over copies, so a node counts once for each ball it is in), ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        max_rows: A bag with more copies or edges is refused, with fewer if vectors are longer than 64; see `rows_that_fit`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -64,6 +65,7 @@ class IDGNN(Bagged):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "sum",
+        max_rows: int = MAX_ROWS,
     ) -> None:
         super().__init__(locals())
         self.check(self.settings)

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from escgnn.layers import LEAST_DEVIATION, NORMS
+from escgnn.layers import LEAST_DEVIATION, halving
+from escgnn.models.edge_gated import EdgeGatedLayer
 from escgnn.models.frame import Frame
 
 
@@ -75,8 +75,10 @@ class LGPGNN(Frame):
             is_read = i + 1 < layers or level == "edge"  # the last state of edges is not read otherwise
             self.layers.append(EdgeGatedLayer(hidden, norm, dropout, keep_edges=is_read))
         self.add_read_out(hidden, hidden, hidden)
-        width = 3 * hidden if level == "edge" else hidden
-        self.head = halving(width, out_channels)
+
+    def make_head(self, inputs: int, hidden: int, outputs: int) -> nn.Module:
+        """That of benchmarking-gnns."""
+        return halving(inputs, outputs)
 
     @property
     def reads(self) -> frozenset[str]:
@@ -112,49 +114,3 @@ class LGPGNN(Frame):
         for layer in self.layers:
             h, edge = layer(h, edge, edge_index)  # (N, hidden), (E, hidden)
         return self._read_out(h, edge_index, edge, tensors["batch"], tensors["ptr"].numel() - 1)
-
-
-class EdgeGatedLayer(nn.Module):
-    """GatedGCN with a state of edges: a layer of `LGPGNN`, from (N, channels), (E, channels) to the same.
-
-    Bresson and Laurent, Residual Gated Graph ConvNets, 2017; Dwivedi et al., Benchmarking Graph Neural Networks, JMLR 2023.
-
-    Args:
-        channels: Size of all vectors.
-        norm: ``"batch"``, ``"layer"`` or ``"none"``.
-        dropout: Share of values dropped.
-        keep_edges: Whether there is a new state of edges; without it they stay as they are.
-    """
-
-    def __init__(self, channels: int, norm: str, dropout: float, *, keep_edges: bool = True) -> None:
-        super().__init__()
-        self.dropout = dropout
-        self.sender = nn.Linear(channels, channels)
-        self.receiver = nn.Linear(channels, channels)
-        self.edge = nn.Linear(channels, channels)
-        self.own = nn.Linear(channels, channels)
-        self.value = nn.Linear(channels, channels)
-        self.norm = NORMS[norm](channels)
-        self.edge_norm = NORMS[norm](channels) if keep_edges else None
-
-    def forward(self, h: Tensor, edge: Tensor, edge_index: Tensor) -> tuple[Tensor, Tensor]:
-        """New vectors of all nodes and edges."""
-        source, target = edge_index[0], edge_index[1]
-        joint = self.sender(h)[source] + self.receiver(h)[target] + self.edge(edge)  # (E, channels)
-        gate = joint.sigmoid()
-        heard = torch.zeros_like(h).index_add(0, target, gate * self.value(h)[source])  # (N, channels)
-        gates = torch.zeros_like(h).index_add(0, target, gate)
-        new = self.norm(self.own(h) + heard / (gates + 1e-6)).relu()
-        h = h + functional.dropout(new, self.dropout, self.training)
-        if self.edge_norm is not None:
-            edge = edge + functional.dropout(self.edge_norm(joint).relu(), self.dropout, self.training)
-        return h, edge
-
-
-def halving(inputs: int, outputs: int) -> nn.Sequential:
-    """The head of benchmarking-gnns: inputs, a half, a quarter, outputs, with rectifiers between."""
-    half = max(1, inputs // 2)
-    quarter = max(1, inputs // 4)
-    return nn.Sequential(
-        nn.Linear(inputs, half), nn.ReLU(), nn.Linear(half, quarter), nn.ReLU(), nn.Linear(quarter, outputs)
-    )

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from escgnn.bags import Bag
+from escgnn.bags import MAX_ROWS, Bag
 from escgnn.layers import VirtualNode
 from escgnn.models.bagged import Bagged, CopyLabels, check_bagged
 from escgnn.models.convs import CopyGINE, CopyLayer
@@ -46,6 +46,7 @@ class NGNN(Bagged):
         norm: ``"batch"`` (over copies), ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"mean"`` as in the authors' runs, ``"sum"`` or ``"attention"``.
+        max_rows: A bag with more copies or edges is refused, with fewer if vectors are longer than 64; see `rows_that_fit`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -69,6 +70,7 @@ class NGNN(Bagged):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "mean",
+        max_rows: int = MAX_ROWS,
     ) -> None:
         super().__init__(locals())
         self.check(self.settings)

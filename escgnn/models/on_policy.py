@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from escgnn.bags import MARKED, NODE_ARRAYS, Bag, graphs_bag, is_cut, policy_bag
+from escgnn.bags import MARKED, NODE_ARRAYS, Bag, graphs_bag, is_cut, policy_bag, rows_that_fit
 from escgnn.models.frame import Frame, check_shared
 
 
@@ -65,7 +65,8 @@ class OnPolicy(Frame):
     def forward_tensors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Predictions from plain tensors by name, those that `reads` lists."""
         batch = Batch(**tensors)
-        bag = policy_bag(self.policy, batch, max_rows=self.settings["max_rows"])
+        max_rows = rows_that_fit(self.settings["hidden"], self.settings["max_rows"])
+        bag = policy_bag(self.policy, batch, max_rows=max_rows)
         x = bag.lift(self.node_vectors(tensors))  # (M, hidden)
         if self.mark is not None:
             x = x + self.mark(bag.identity)  # (M, hidden)

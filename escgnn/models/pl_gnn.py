@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.data import Batch
 
-from escgnn.bags import MAX_ROWS, Bag, copies_bag
+from escgnn.bags import MAX_ROWS, Bag, copies_bag, rows_that_fit
 from escgnn.layers import NORMS, FeatureEncoder, perceptron
 from escgnn.models.choosing import best_rows, gumbel, straight_through
 from escgnn.models.convs import CopyGINE
@@ -44,7 +44,8 @@ class PLGNN(Frame):
         temperature: :math:`\tau`; the authors try 0.33, 0.66, 1 and 2.
         drop_nodes: Share of nodes that cannot be chosen at a step of training; the authors try 0, 0.3 and 0.5.
         pool: How nodes make a graph: the paper's ``"mean"``, ``"sum"`` or ``"attention"``.
-        max_rows: A batch whose T + 1 copies have more rows is refused.
+        max_rows: A batch whose T + 1 copies have more rows is refused, with fewer if vectors are
+            longer than 64; see `rows_that_fit`.
 
     Shapes:
         A batch to (graphs, out_channels).
@@ -106,7 +107,7 @@ class PLGNN(Frame):
     def forward_tensors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Predictions from plain tensors by name, those that `reads` lists."""
         data = Batch(**tensors)
-        max_rows = self.settings["max_rows"]
+        max_rows = rows_that_fit(self.settings["hidden"], self.settings["max_rows"])
         bag = copies_bag(data, self.picks + 1, max_rows=max_rows)  # first, so that what does not fit is refused at once
         parameter = next(self.parameters())
         marks = parameter.new_zeros(bag.num_nodes, 1)  # (N, 1): the graph as it is

@@ -48,7 +48,7 @@ class SUN(OnPolicy):
             ogbg-molhiv.
         transposed: Whether there is :math:`U_5 x^v_k`, too; the authors leave it out.
         pool: How nodes make a graph: the paper's ``"mean"``, ``"sum"`` or ``"attention"``.
-        max_rows: A bag with more copies or edges is refused; a network of width d has tensors of this many rows times d.
+        max_rows: A bag with more copies or edges is refused, with fewer if vectors are longer than 64; see `rows_that_fit`.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).

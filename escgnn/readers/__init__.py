@@ -14,21 +14,33 @@ from escgnn.readers.chunks import Chunk, count_within
 from escgnn.readers.graph_file import GraphFile
 from escgnn.readers.parsed import Parse, Parsed, parse_graph6
 from escgnn.readers.rows import Rows, read_rows
-from escgnn.readers.smiles import bonds, chemistry, parse, parse_smiles, told_by_rdkit
+from escgnn.readers.smiles import (
+    RDKIT_ERRORS,
+    bonds,
+    bonds_as_written,
+    chemistry,
+    molecules,
+    parse,
+    parse_smiles,
+    told_by_rdkit,
+)
 from escgnn.readers.sources import DELIMITERS, extension, find_column, open_source
 
 __all__ = [
     "DELIMITERS",
+    "RDKIT_ERRORS",
     "Chunk",
     "GraphFile",
     "Parse",
     "Parsed",
     "Rows",
     "bonds",
+    "bonds_as_written",
     "chemistry",
     "count_within",
     "extension",
     "find_column",
+    "molecules",
     "open_source",
     "parse",
     "parse_graph6",

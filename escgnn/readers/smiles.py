@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from escgnn.kernels.smiles import KINDS, read_bonds
 from escgnn.readers.parsed import NO_EDGES, Parsed
 
 MOST_LETTERS = 100_000  # of a SMILES, which take RDKit about a second
 MOST_RINGS = 1000  # the same
 BRACKETS = re.compile(r"\[[^\]]*\]")
+RDKIT_ERRORS = (RuntimeError, OverflowError, MemoryError)  # what RDKit raises about molecules that make no sense
 RING_MARK = re.compile(r"%\d\d|\d")  # either end of the bond that closes a ring
-LARGE = 256  # atoms from which on a matrix of all pairs costs more than a list of bonds
 
 
 def chemistry() -> tuple[Any, Any]:
@@ -30,14 +31,12 @@ def chemistry() -> tuple[Any, Any]:
     return Chem, rdBase
 
 
-@contextmanager
-def told_by_rdkit() -> Iterator[None]:
-    """Turns what RDKit raises about absurd molecules, such as a valence beyond all bounds, into a ValueError of one line."""
-    try:
-        yield
-    except (RuntimeError, OverflowError, MemoryError) as error:
-        words = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise ValueError(f"RDKit cannot read it: {' '.join(words[:2]) or type(error).__name__}"[:200]) from None
+def told_by_rdkit(error: Exception) -> str:
+    """What is wrong with a molecule, in one line; of absurd ones, such as with a valence beyond all bounds, RDKit says more."""
+    if isinstance(error, ValueError):
+        return str(error)
+    words = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"RDKit cannot read it: {' '.join(words[:2]) or type(error).__name__}"[:200]
 
 
 def parse(text: str) -> Any:
@@ -53,21 +52,52 @@ def parse(text: str) -> Any:
         ImportError: RDKit is not installed.
     """
     Chem, rdBase = chemistry()
-    if not text.strip():
+    with rdBase.BlockLogs():  # the error tells, not standard error
+        return _read(Chem, text)
+
+
+def molecules(texts: Sequence[str], reasons: dict[int, str]) -> Iterator[tuple[int, Any]]:
+    """The number and the RDKit molecule of every SMILES that is one; RDKit keeps quiet meanwhile.
+
+    Args:
+        texts: The SMILES; what follows a space is taken for a name.
+        reasons: Filled with what is wrong with the others, by number.
+    """
+    Chem, rdBase = chemistry()
+    with rdBase.BlockLogs():
+        for number, text in enumerate(texts):
+            try:
+                molecule = _read(Chem, text)
+            except ValueError as error:
+                reasons[number] = str(error)
+                continue
+            yield number, molecule
+
+
+def _read(Chem: Any, text: str) -> Any:
+    smiles = first_word(text)
+    if not smiles:
         raise ValueError("the SMILES is empty")
-    smiles = text.split(maxsplit=1)[0]
     _check_size(smiles)
     if not smiles.isascii():  # RDKit would read past such letters, and find another molecule
         raise ValueError("not a SMILES string: it has letters outside ASCII")
-    with rdBase.BlockLogs(), told_by_rdkit():  # the error tells, not standard error
+    try:
         molecule = Chem.MolFromSmiles(smiles)
         if molecule is None:
             unchecked = Chem.MolFromSmiles(smiles, sanitize=False)
             problems = Chem.DetectChemistryProblems(unchecked) if unchecked is not None else ()
             raise ValueError(problems[0].Message() if problems else "not a SMILES string")
+    except RDKIT_ERRORS as error:
+        raise ValueError(told_by_rdkit(error)) from None
     if not molecule.GetNumHeavyAtoms() and all(atom.GetAtomicNum() == 1 for atom in molecule.GetAtoms()):
         raise ValueError("the molecule has no heavy atoms")
     return molecule
+
+
+def first_word(text: str) -> str:
+    """The SMILES of a line, without the name behind it; nothing if there is none."""
+    words = text.split(maxsplit=1)
+    return words[0] if words else ""
 
 
 def _check_size(smiles: str) -> None:
@@ -95,47 +125,60 @@ def parse_smiles(texts: Sequence[str]) -> Parsed:
     Raises:
         ImportError: RDKit is not installed.
     """
-    Chem, _ = chemistry()
+    written = bonds_as_written([first_word(text) for text in texts])
     good = []
     num_nodes = []
-    pairs = []  # of each molecule: the matrix that says which atoms are bonded, or the list of bonds of a large one
-    reasons = {}
-    for number, text in enumerate(texts):
-        try:
-            molecule = parse(text)
-        except ValueError as error:
-            reasons[number] = str(error)
-            continue
+    others: dict[int, NDArray[np.int64]] = {}  # bonds by RDKit, where it has other atoms than the text
+    reasons: dict[int, str] = {}
+    for number, molecule in molecules(texts, reasons):
         size = molecule.GetNumAtoms()
+        if written.num_atoms[number] != size or written.num_bonds[number] != molecule.GetNumBonds():
+            others[number] = np.array(bonds(molecule), np.int64).reshape(-1, 2)
         good.append(number)
         num_nodes.append(size)
-        pairs.append(Chem.GetAdjacencyMatrix(molecule) if size < LARGE else np.array(bonds(molecule)).reshape(-1, 2))
-    sizes = np.array(num_nodes, np.int64)
-    edges, num_edges = _edges_of(pairs, sizes)
-    return Parsed(np.array(good, np.int64), sizes, num_edges, edges, reasons)
+    used = np.zeros(len(texts), bool)
+    used[good] = True
+    used[[*others]] = False
+    edges = written.bonds[np.repeat(used, written.num_bonds), :2]
+    num_edges = np.where(used, written.num_bonds, 0)
+    if others:
+        owner = np.repeat(np.arange(len(texts)), num_edges)
+        num_edges[[*others]] = [len(pairs) for pairs in others.values()]
+        owner = np.concatenate([owner, np.repeat([*others], num_edges[[*others]])])
+        edges = np.concatenate([edges, *others.values()])[np.argsort(owner, kind="stable")]
+    edges = np.stack([edges.min(axis=1), edges.max(axis=1)], axis=1) if len(edges) else NO_EDGES
+    return Parsed(np.array(good, np.int64), np.array(num_nodes, np.int64), num_edges[good], edges, reasons)
 
 
-def _edges_of(pairs: list[NDArray[Any]], sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The edges of all molecules, one after another, and the number of each one's; in few steps for all matrices at once.
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """The atoms and bonds of some SMILES as their letters say them; see `escgnn.kernels.smiles.read_bonds`.
 
-    Of the matrices of two molecules with 2 and 3 atoms, the 4 + 9 cells stand in a row; cell 4 + 5 belongs to the second
-    molecule and is its row 5 // 3 = 1 and column 5 % 3 = 2.
+    Attributes:
+        num_atoms: Of each, ``(texts,)``; -1 if it is not understood.
+        num_bonds: Of each, ``(texts,)``.
+        bonds: Of all, one after another: two atoms, the letter of the bond, the mark of its ring; ``(bonds, 4)``.
+        letters: All texts, each with a line feed behind it.
+        atoms: Where among the letters each atom begins, ``(atoms,)``.
     """
-    is_small = sizes < LARGE
-    small = np.flatnonzero(is_small)
-    begin = np.cumsum(sizes[small] ** 2) - sizes[small] ** 2  # first cell of each matrix
-    cells = [pairs[i].ravel() for i in small.tolist()]
-    set_cells = np.flatnonzero(np.concatenate([np.empty(0, np.int32), *cells]))
-    home = np.searchsorted(begin, set_cells, side="right") - 1  # among the small ones, none of which has no atoms
-    u, v = np.divmod(set_cells - begin[home], sizes[small][home])
-    once = u < v
-    edges = np.stack([u, v], axis=1)[once]
-    owner = small[home[once]]
-    if not is_small.all():
-        large = np.flatnonzero(~is_small)
-        edges = np.concatenate([edges, *(pairs[i] for i in large.tolist())])
-        owner = np.concatenate([owner, np.repeat(large, [len(pairs[i]) for i in large.tolist()])])
-        order = np.argsort(owner, kind="stable")
-        edges = edges[order]
-        owner = owner[order]
-    return (edges if len(edges) else NO_EDGES), np.bincount(owner, minlength=sizes.size)
+
+    num_atoms: NDArray[np.int64]
+    num_bonds: NDArray[np.int64]
+    bonds: NDArray[np.int64]
+    letters: NDArray[np.uint8]
+    atoms: NDArray[np.int64]
+
+
+def bonds_as_written(smiles: Sequence[str]) -> Written:
+    """The atoms and bonds of SMILES, none of which holds a space, whether they make sense or not.
+
+    >>> bonds_as_written(["C1CC1"]).bonds[:, :2].tolist()
+    [[0, 1], [1, 2], [2, 0]]
+    """
+    letters = np.frombuffer("".join(f"{text}\n" for text in smiles).encode("ascii", "replace"), np.uint8)
+    num_atoms = np.empty(len(smiles), np.int64)
+    num_bonds = np.empty(len(smiles), np.int64)
+    found = np.empty((letters.size, 4), np.int64)
+    atoms = np.empty(letters.size, np.int64)
+    read_bonds(letters, KINDS, num_atoms, num_bonds, found, atoms)
+    return Written(num_atoms, num_bonds, found[: num_bonds.sum()], letters, atoms[: np.maximum(num_atoms, 0).sum()])

@@ -16,6 +16,7 @@ from pathlib import Path
 from escgnn import records
 from escgnn.disk import atomic
 from escgnn.records import Chapter
+from escgnn.report import costs
 from escgnn.report.content import START, Content, Section, number, runs_text
 from escgnn.report.html import page as html_page
 from escgnn.report.markdown import page as markdown_page
@@ -31,9 +32,13 @@ class Report(Content):
         """One page that needs nothing else: no network, no scripts."""
         return html_page(self)
 
-    def markdown(self) -> str:
-        """The tables in GitHub Markdown: ours with the paper's number in brackets."""
-        return markdown_page(self)
+    def markdown(self, picture: str | None = None) -> str:
+        """The tables in GitHub Markdown: ours with the paper's number in brackets; first a picture, if its file is named."""
+        return markdown_page(self, picture)
+
+    def picture(self) -> str | None:
+        """Error against cost, all tables and systems, as an SVG picture; None where no processor time is known."""
+        return costs.picture(self)
 
 
 def build(results: str | PathLike[str], experiments: Iterable[Chapter]) -> Report:
@@ -51,7 +56,7 @@ def build(results: str | PathLike[str], experiments: Iterable[Chapter]) -> Repor
 
 
 def write(results: str | PathLike[str], path: str | PathLike[str], experiments: Iterable[Chapter]) -> Path:
-    """Write the report of a folder's records to a file, whole or not at all.
+    """Write the report of a folder's records to a file, whole or not at all; beside a .md the picture that it shows, as .svg.
 
     Args:
         results: The folder of records.
@@ -62,10 +67,16 @@ def write(results: str | PathLike[str], path: str | PathLike[str], experiments: 
         ValueError: Another extension, or a file in the folder is not a record.
     """
     target = Path(path)
-    layouts = {".html": Report.html, ".md": Report.markdown}
-    if target.suffix.lower() not in layouts:
-        raise ValueError(f"{path}: expected a file that ends in {' or '.join(layouts)}")
-    page = layouts[target.suffix.lower()](build(results, experiments))
+    kind = target.suffix.lower()
+    if kind not in (".html", ".md"):
+        raise ValueError(f"{path}: expected a file that ends in .html or .md")
+    report = build(results, experiments)
+    drawn = report.picture() if kind == ".md" else None
+    if drawn is not None:
+        with atomic(target.with_suffix(".svg")) as draft:
+            draft.write_text(drawn, encoding="utf-8")
+    shown = target.with_suffix(".svg").name if drawn is not None else None
+    page = report.html() if kind == ".html" else report.markdown(shown)
     with atomic(target) as draft:
         draft.write_text(page, encoding="utf-8")
     return target

@@ -6,11 +6,11 @@ First how any chart is drawn, then those of a report: learning curves, predicted
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from escgnn.markup import Markup, join, tag
 from escgnn.records import BUDGETS, Record
 from escgnn.report.content import Section, unique
-from escgnn.report.markup import Markup, join, tag
 from escgnn.report.selection import Entry, choose
 
 COLOURS = 8  # the page's style sheet names as many
@@ -75,7 +75,12 @@ class Axis:
         return (value - self.low) / (self.high - self.low)
 
 
-def chart(
+def chart(title: str, series: Sequence[Series], **options: Any) -> Markup:
+    """A chart with its title above it; options are those of `drawing`."""
+    return tag("figure", tag("figcaption", title), drawing(title, series, **options))
+
+
+def drawing(
     title: str,
     series: Sequence[Series],
     *,
@@ -84,33 +89,34 @@ def chart(
     log: bool = False,
     whole: bool = False,
     square: bool = False,
+    log_x: bool = False,
     size: tuple[int, int] = (275, 180),
 ) -> Markup:
-    """A chart with its title above it.
+    """A chart as SVG.
 
     Args:
-        title: What it shows; screen readers are told it, too.
+        title: What it shows; screen readers are told it.
         series: What to draw, the last on top.
         x_label: Below the x axis.
         y_label: Above the y axis.
         log: Whether y is logarithmic; points at or below 0 are then left out.
         whole: Whether x takes whole numbers only.
         square: Whether both axes have the same range, with the diagonal drawn.
+        log_x: Whether x is logarithmic; points at or below 0 are then left out.
         size: Width and height, about as many pixels.
     """
-    series = [_finite(one, log) for one in series]
+    series = [_finite(one, log, log_x) for one in series]
     points = [point for one in series for point in one.points]
     width, height = size
     if square:
         x = y = Axis.of([value for point in points for value in point], whole=whole)
         series = [Series([(x.low, x.low), (x.high, x.high)], "rule"), *series]
     else:
-        x = Axis.of([value for value, _ in points], whole=whole)
+        x = Axis.of([value for value, _ in points], whole=whole, log=log_x)
         y = Axis.of([value for _, value in points], log=log)
     tick_width = max((len(_tick(t)) for t in y.ticks), default=1) * 6.2
-    label_width = max((len(one.label) for one in series if one.points), default=0) * 6.2
     left = tick_width + 9
-    right = width - max(10.0, label_width + 14)
+    right = min([width - 10.0, *(_end(one, x, left, width) for one in series if one.points and one.label)])
     top = 20 if y_label else 10
     bottom = height - 32
 
@@ -129,15 +135,30 @@ def chart(
         *(_drawn(one, across, up) for one in series if one.points),
         *_labels([one for one in series if one.label and one.points], across, up, bottom),
     ]
-    drawing = tag(
-        "svg", tag("title", title), join(elements), viewBox=f"0 0 {width} {height}", role="img", aria_label=title
+    return tag(
+        "svg",
+        tag("title", title),
+        join(elements),
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=title,
     )
-    return tag("figure", tag("figcaption", title), drawing)
 
 
-def _finite(one: Series, log: bool) -> Series:
-    least = 1e-99 if log else -math.inf  # far below any error, and far above where ratios overflow
-    points = [(x, y) for x, y in one.points if math.isfinite(x) and math.isfinite(y) and y > least]
+def _end(one: Series, x: Axis, left: float, width: float) -> float:
+    """Where the x axis may end at most, so that the label at the last point of a series has room."""
+    room = width - len(one.label) * 6.2 - 14 - left
+    return left + max(room, 1.0) / max(x.place(one.points[-1][0]), 0.01)
+
+
+def _finite(one: Series, log: bool, log_x: bool) -> Series:
+    tiny = 1e-99  # far below any error, and far above where ratios overflow
+    least_x = tiny if log_x else -math.inf
+    least_y = tiny if log else -math.inf
+    finite = [(x, y) for x, y in one.points if math.isfinite(x) and math.isfinite(y)]
+    points = [(x, y) for x, y in finite if x > least_x and y > least_y]
     return Series(points, one.kind, one.label, one.colour)
 
 

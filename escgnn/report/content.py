@@ -42,6 +42,16 @@ class Section:
         counts = [len(entry.seeds) for entry in self.row(row) if entry.seeds]
         return DASH.join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
+    def effort(self, row: str) -> str:
+        """Epochs and processor time of the runs that a row's numbers come from, both for one seed; nothing if none trained."""
+        runs = unique(run for entry in self.row(row) for run in entry.chosen)
+        seeds = len({run.seed for run in runs})
+        epochs = sum(run.epochs for run in runs)
+        seconds = math.fsum(run.cpu_seconds for run in runs)
+        words = [many(round(epochs / seeds), "epoch")] if epochs else []
+        words += [f"{duration(seconds / seeds)} CPU"] if epochs and seconds else []
+        return ", ".join(words)
+
     def runs(self, budget: str) -> list[Record]:
         """The runs of a budget that the table's numbers were chosen from, each once."""
         return unique(run for e in self.entries.values() if e.budget == budget for run in e.among)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
+from escgnn.markup import Markup, join, tag
 from escgnn.records import Record, Table
 from escgnn.report.charts import hop_charts, learning_curves, scatters
 from escgnn.report.content import (
@@ -23,7 +24,7 @@ from escgnn.report.content import (
     short,
     variants_text,
 )
-from escgnn.report.markup import Markup, join, tag
+from escgnn.report.costs import CAPTION, cost_charts
 from escgnn.report.selection import Entry
 from escgnn.report.style import STYLE
 
@@ -74,7 +75,16 @@ def _header(title: str, content: Content) -> Markup:
         good = sum(entry.good is True for entry in judged)
         lede += f" {good} of {len(judged)} numbers that can be judged are at least as good as the paper's."
     pairs = (tag("div", tag("dt", name), tag("dd", value)) for name, value in facts.items())
-    return tag("header", tag("h1", title), tag("p", lede, class_="lede"), tag("dl", *pairs))
+    return tag("header", tag("h1", title), tag("p", lede, class_="lede"), _glance(content), tag("dl", *pairs))
+
+
+def _glance(content: Content) -> Markup | None:
+    """What every system reaches for what it costs, on the first screen."""
+    charts = cost_charts(content)
+    if not charts:
+        return None
+    grid = tag("div", *charts, class_="charts wide")
+    return tag("div", grid, tag("p", CAPTION, class_="cost"), role="group", aria_label="Error against cost")
 
 
 def _contents(content: Content) -> Markup:
@@ -155,7 +165,11 @@ def _grid(content: Content, section: Section) -> Markup:
         entries = section.row(row)
         seeds = section.seeds(row)
         under = [*map(_chip, section.budgets(row)), tag("small", f"{seeds} seed" if seeds == "1" else f"{seeds} seeds")]
-        name = tag("th", row, tag("div", *under) if seeds else None, scope="row")
+        effort = section.effort(row)
+        source = table.sources.get(row)
+        about = [effort or None, None if source is None else f"published: {source}"]
+        more = [tag("small", words, class_="about") for words in about if words]
+        name = tag("th", row, tag("div", *under) if seeds else None, *more, scope="row")
         rows.append(tag("tr", name, *(_cell(content, section, entry) for entry in entries)))
     others = [row for row in table.paper if row not in table.rows]
     rest = [
@@ -164,8 +178,9 @@ def _grid(content: Content, section: Section) -> Markup:
     span = tag(
         "tr", tag("th", tag("span", "Published, not run here"), scope="rowgroup", colspan=len(table.columns) + 1)
     )
-    more = tag("tbody", span, *rest, class_="published") if others else None
-    return tag("table", _caption(f"{table.title} ({table.label})"), head, tag("tbody", *rows), more, class_="grid")
+    published = tag("tbody", span, *rest, class_="published") if others else None
+    caption = _caption(f"{table.title} ({table.label})")
+    return tag("table", caption, head, tag("tbody", *rows), published, class_="grid")
 
 
 def _cell(content: Content, section: Section, entry: Entry) -> Markup:
@@ -206,6 +221,7 @@ def _provenance_text(entry: Entry) -> str:
         "seeds": ", ".join(map(str, entry.seeds)),
         "variant chosen": variants_text(entry),
         "epochs": _epochs(entry),
+        "processor time": duration(entry.cpu_seconds) if entry.cpu_seconds else "not measured",
         "time": f"{duration(entry.seconds)} of {duration(entry.search_seconds)} with all variants",
     }
     return "\n".join(f"{name}: {value}" for name, value in lines.items())
@@ -241,6 +257,7 @@ def _provenance(section: Section) -> Markup:
                 ", ".join(map(str, same[0].seeds)),
                 variants_text(same[0]),
                 _epochs(same[0]),
+                duration(same[0].cpu_seconds) if same[0].cpu_seconds else DASH,
                 duration(same[0].seconds),
                 f"{duration(same[0].search_seconds)}, {many(len(same[0].among), 'run')}",
             )
@@ -252,6 +269,7 @@ def _provenance(section: Section) -> Markup:
         "Seeds",
         "Variant chosen",
         "Epochs",
+        "CPU time",
         "Time of the chosen",
         "Time of all variants",
     )
@@ -312,6 +330,7 @@ def _runs(content: Content) -> Markup:
         cells = (
             str(record.epochs),
             duration(record.seconds),
+            duration(record.cpu_seconds) if record.cpu_seconds else DASH,
             "failed" if record.error is not None else "good",
             record.finished,
             short(record.commit or ""),
@@ -319,7 +338,7 @@ def _runs(content: Content) -> Markup:
         )
         command = tag("td", tag("code", record.command))
         rows.append(tag("tr", tag("th", _name(record), scope="row"), *(tag("td", cell) for cell in cells), command))
-    names = ("Run", "Epochs", "Time", "Outcome", "Finished", "Commit", "Versions", "Command")
+    names = ("Run", "Epochs", "Time", "CPU time", "Outcome", "Finished", "Commit", "Versions", "Command")
     fold = tag("summary", f"{many(len(rows), 'run')}: command, commit, seed, epochs, time, versions")
     return tag("section", tag("h2", "All runs"), tag("details", fold, _list("All runs", names, rows)), id_="runs")
 

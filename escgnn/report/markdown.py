@@ -13,6 +13,7 @@ from escgnn.report.content import (
     runs_text,
     short,
 )
+from escgnn.report.costs import CAPTION
 from escgnn.report.selection import Entry
 
 LEGEND = (
@@ -21,9 +22,16 @@ LEGEND = (
 )
 
 
-def page(content: Content) -> str:
-    """All tables, and what was not run and why."""
+def page(content: Content, picture: str | None = None) -> str:
+    """All tables, and what was not run and why.
+
+    Args:
+        content: What to say.
+        picture: Name of a file with the picture of all costs, to be shown first; None if there is none.
+    """
     head = f"# Our numbers beside the paper's\n\n{_about(content)}\n\n"
+    if picture is not None:
+        head += f"![{CAPTION}]({picture})\n\n{CAPTION}\n\n"
     if not content.records:
         return f"{head}Nothing was run yet. Start with `{START}`.\n"
     shown = [section for section in content.sections if section.filled]
@@ -46,13 +54,13 @@ def _section(section: Section) -> str:
         text(section.measure),
         "",
     ]
-    lines += [line("", "budget", "seeds", *table.columns), line("---", *["---:"] * (len(table.columns) + 2))]
+    lines += [line("", "budget", "seeds", "trained", *table.columns), line("---", *["---:"] * (len(table.columns) + 3))]
     for row in table.rows:
         budgets = " / ".join(section.budgets(row)) or "not run"
-        lines.append(line(row, budgets, section.seeds(row), *map(_cell, section.row(row))))
+        lines.append(line(row, budgets, section.seeds(row), section.effort(row), *map(_cell, section.row(row))))
     for row in (row for row in table.paper if row not in table.rows):
         cells = ("" if value is None else f"({published(value, table)})" for value in table.paper[row])
-        lines.append(line(Italic(row), Italic("published"), "", *cells))
+        lines.append(line(Italic(row), Italic("published"), "", "", *cells))
     lines.append("")
     for budget in section.budgets():
         runs = section.runs(budget)
@@ -61,6 +69,9 @@ def _section(section: Section) -> str:
         lines.append(f"Budget {budget} ({MEANING[budget]}): {cost}.")
     if table.note:
         lines += ["", text(table.note)]
+    if table.sources:
+        words = "; ".join(f"{row}: {about}" for row, about in table.sources.items())
+        lines += ["", text(f"How the published numbers were made. {words}.")]
     return "\n".join(lines) + "\n"
 
 

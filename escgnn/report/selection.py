@@ -68,6 +68,11 @@ class Entry:
         return math.fsum(run.seconds for run in self.chosen)
 
     @property
+    def cpu_seconds(self) -> float:
+        """Processor time of the chosen runs; 0 if it was not measured."""
+        return math.fsum(run.cpu_seconds for run in self.chosen)
+
+    @property
     def search_seconds(self) -> float:
         """Time of all runs among which validation chose, the chosen ones included."""
         return math.fsum(run.seconds for run in self.among)

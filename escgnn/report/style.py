@@ -18,6 +18,26 @@ _LIGHT_THEME = (
 )
 _SERIES = "".join(f".c{i}{{stroke:var(--c{i})}}.t{i}{{fill:var(--c{i})}}" for i in range(len(_LIGHT)))
 
+_CHARTS = """
+svg{font:10.5px system-ui,sans-serif;font-variant-numeric:tabular-nums}
+svg text{fill:var(--quiet)}
+svg .end{text-anchor:end}
+svg .mid{text-anchor:middle}
+svg text.label{font-weight:600}
+svg path,svg g{fill:none}
+svg .level{stroke:var(--line);stroke-width:1}
+svg .rule{stroke:var(--quiet);stroke-width:1;stroke-dasharray:3 3}
+svg .line{stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}
+svg .dots{stroke-width:5;stroke-linecap:round}
+svg .rings{stroke-width:1.6}
+"""
+# Of a picture that stands alone: the same charts on the page's own colour.
+CHART_STYLE = (
+    f":root{{color-scheme:light dark;{_LIGHT_THEME}}}"
+    f"@media screen and (prefers-color-scheme:dark){{:root{{{_DARK_THEME}}}}}"
+    f"{_CHARTS}{_SERIES}"
+    "svg .page{fill:var(--page)}svg text.heading{fill:var(--ink);font-weight:600;font-size:12px}"
+)
 STYLE = (
     f"""
 :root{{color-scheme:light dark;{_LIGHT_THEME}}}
@@ -88,21 +108,14 @@ details{margin:.75rem 0 1rem}
 summary{cursor:pointer;font-size:.88rem;color:var(--link);padding:.3rem 0}
 details[open]>summary{margin-bottom:.5rem}
 .charts{display:grid;gap:1.5rem 1.75rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,15.5rem),1fr))}
+.charts.wide{grid-template-columns:repeat(auto-fill,minmax(min(100%,22rem),1fr));margin-top:1.5rem}
+.charts.wide figure{max-width:34rem}
+.grid th small.about{display:block;font-weight:400;max-width:13rem;white-space:normal}
 .charts.narrow{grid-template-columns:repeat(auto-fill,minmax(min(46%,9.5rem),1fr));gap:1rem}
 figure{margin:0;max-width:25rem;break-inside:avoid}
 figcaption{font-size:.84rem;font-weight:600;margin-bottom:.2rem;overflow-wrap:anywhere}
-svg{display:block;width:100%;height:auto;overflow:visible;font:10.5px system-ui,sans-serif;font-variant-numeric:tabular-nums}
-svg text{fill:var(--quiet)}
-svg .end{text-anchor:end}
-svg .mid{text-anchor:middle}
-svg text.label{font-weight:600}
-svg path,svg g{fill:none}
-svg .level{stroke:var(--line);stroke-width:1}
-svg .rule{stroke:var(--quiet);stroke-width:1;stroke-dasharray:3 3}
-svg .line{stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}
-svg .dots{stroke-width:5;stroke-linecap:round}
+svg{display:block;width:100%;height:auto;overflow:visible}
 .narrow svg .dots{stroke-width:3;stroke-opacity:.6}
-svg .rings{stroke-width:1.6}
 @media (max-width:40rem){
 main{padding-top:1.75rem}
 h2{margin-top:3.25rem}
@@ -133,6 +146,7 @@ thead{display:table-header-group}
 details::details-content{content-visibility:visible;height:auto}
 }
 """
+    + _CHARTS
     + _SERIES
     + "\n"
 )

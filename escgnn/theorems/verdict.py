@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from escgnn.graphs import Graph
+from escgnn.graphs import Graph, layout
+from escgnn.markup import drawing, table, tag
 
 Outcome = Literal["holds", "holds with a correction", "fails"]
 
@@ -64,3 +65,21 @@ class Verdict:
     theorem: Theorem
     finding: Finding
     seconds: float = field(compare=False)
+
+    def _repr_html_(self) -> str:
+        finding = self.finding
+        witnesses = []
+        for witness in finding.witnesses:
+            points = layout(witness.graph.to_networkx()).tolist()
+            picture = drawing(points, witness.graph.edges.tolist(), title=witness.name, marked=witness.roots)
+            witnesses.append(
+                tag("figure", picture, tag("figcaption", witness.name), style="display:inline-block;margin:4px")
+            )
+        return tag(
+            "section",
+            tag("h4", f"{self.theorem.label}: {finding.outcome}"),
+            tag("blockquote", self.theorem.statement),
+            tag("p", finding.text),
+            table(finding.table.head, finding.table.rows) if finding.table else None,
+            *witnesses,
+        )

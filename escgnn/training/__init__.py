@@ -11,7 +11,10 @@ training.predict_file(run, "molecules.csv", "predicted.csv")
 """
 
 from escgnn.jobs import Summary
+from escgnn.training.calibration import Calibration, middle_of
+from escgnn.training.columns import Extras
 from escgnn.training.config import TrainConfig, checked, difference, read_config, read_stored
+from escgnn.training.ensemble import Ensemble, Predictor, ensemble_of, load_ensemble
 from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
@@ -19,39 +22,57 @@ from escgnn.training.folder import FoldResult, Result, Run, load_run, read_resul
 from escgnn.training.job import Predict, predict_file
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
-from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
+from escgnn.training.members import EnsembleResult, fit_ensemble
+from escgnn.training.neighbours import similarity
+from escgnn.training.pieces import PiecesWarning, Splitting, run_network
+from escgnn.training.prediction import as_store, evaluate, formulas, predict
+from escgnn.training.running import UnseenShapesWarning, embedded
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
 
 __all__ = [
+    "Calibration",
+    "Ensemble",
+    "EnsembleResult",
     "Exported",
+    "Extras",
     "FoldResult",
     "Judgement",
     "ModelListing",
+    "PiecesWarning",
     "Predict",
+    "Predictor",
     "Recipe",
     "Result",
     "Run",
+    "Splitting",
     "Summary",
     "TrainConfig",
     "UnseenShapesWarning",
     "as_store",
     "checked",
     "difference",
+    "embedded",
+    "ensemble_of",
     "evaluate",
     "export",
     "fingerprint",
     "fit",
+    "fit_ensemble",
     "fit_folds",
     "formulas",
     "judge",
+    "load_ensemble",
     "load_run",
+    "middle_of",
     "models",
     "predict",
     "predict_file",
     "read_config",
     "read_result",
     "read_stored",
+    "run_network",
+    "similarity",
     "suited",
     "table_options",
 ]

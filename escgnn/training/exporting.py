@@ -20,6 +20,7 @@ from escgnn.store import GraphStore
 from escgnn.training.folder import Run
 
 SUFFIXES = (".onnx", ".pt2")
+LEVELS = {"edge_attr": "edge", "descriptors": "graph"}  # of features; that of others is the node
 ABOUT = "about.json"  # of a .pt2, among its extra files
 
 
@@ -75,10 +76,10 @@ def export(run: Run, path: str | PathLike[str]) -> Exported:
 def _example(run: Run) -> Any:
     """A batch that has all that the network reads; what the numbers are does not matter."""
     store = GraphStore.from_view(graphs.molecule_like(3))
-    rows = {"node": store.num_nodes_total, "edge": int(store.num_edges.sum())}
-    fields: dict[str, dict[str, Any]] = {"node": {}, "edge": {}}
+    rows = {"node": store.num_nodes_total, "edge": int(store.num_edges.sum()), "graph": len(store)}
+    fields: dict[str, dict[str, Any]] = {"node": {}, "edge": {}, "graph": {}}
     for name, feature in run.features.items():
-        level = "edge" if name == "edge_attr" else "node"
+        level = LEVELS.get(name, "node")
         if feature.kind == "dense":
             fields[level][name] = torch.zeros(rows[level], sum(feature.sizes))
         else:
@@ -100,6 +101,7 @@ def _about(run: Run) -> dict[str, str]:
         "targets": json.dumps(run.task.targets),
         "task": json.dumps(asdict(run.task)),
         "features": json.dumps({name: asdict(feature) for name, feature in run.features.items()}),
+        "descriptors": json.dumps(run.descriptors.names),
         "positional": json.dumps(run.model.settings.get("positional")),
         "dataset": json.dumps(dict(run.dataset)),
         "epoch": str(run.epoch),

@@ -26,10 +26,12 @@ from escgnn.store import GraphStore
 from escgnn.training import folder as files
 from escgnn.training.checkpoints import AGAIN, check_state, history_in, read_checkpoint
 from escgnn.training.config import TrainConfig, continued, difference, read_stored
+from escgnn.training.ensemble import Ensemble, calibrate
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.folder import FoldResult, Result, plain
 from escgnn.training.module import Batches, Learner, Standardised, seed_all
-from escgnn.training.prediction import BATCH, evaluate
+from escgnn.training.pieces import Splitting
+from escgnn.training.prediction import evaluate
 from escgnn.training.recording import (
     AtomicIO,
     Bar,
@@ -40,6 +42,7 @@ from escgnn.training.recording import (
     silence,
     write_metrics,
 )
+from escgnn.training.running import BATCH
 from escgnn.zoo import Recipe
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
@@ -61,7 +64,8 @@ def fit(
     Without test graphs there are no test metrics, and ``Result.test`` is empty.
 
     The run folder holds ``config.yaml``, ``metrics.csv``, ``last.ckpt``, ``model.safetensors`` and ``model.json``, and at the
-    end ``result.json`` and ``curves.png``. Every file is written whole or not at all, so that a run that is killed loses at
+    end ``result.json``, ``curves.png`` and what intervals and similarities need, ``calibration.safetensors`` and, of a
+    table of SMILES, ``known.safetensors``. Every file is written whole or not at all, so that a run that is killed loses at
     most the current epoch; resumed on a CPU, it gives exactly the result that it would have given.
 
     Args:
@@ -181,7 +185,7 @@ def _prepare(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Reci
     for name in files.FILES:
         for draft in folder.glob(f".{name}.*"):  # of a process that was killed
             draft.unlink()
-    history = History(bundle.task)
+    history = History(bundle.task, config.select)
     if not is_unused(folder):
         if not resume:
             raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
@@ -255,7 +259,8 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
     complete = bundle if once is None else replace(bundle, graphs=once(bundle.graphs))
     if not resumed:
         parts = (complete.train, complete.validation)
-        loaders = [Loader(part, config.batch_size, transform=transform, workers=config.workers) for part in parts]
+        split = Splitting(transform)
+        loaders = [Loader(part, config.batch_size, transform=split, workers=config.workers) for part in parts]
         training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
         network.prepare(training, validation, transform)
         files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
@@ -302,7 +307,7 @@ def _interruptible() -> Iterator[None]:
 def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recipe) -> Result:
     """Judge the best epoch, and write what is left to write. The checkpoint is the truth; other files follow it."""
     config = learner.config
-    history = History(bundle.task)
+    history = History(bundle.task, config.select)
     _restore(history, folder, learner)
     if history.best_epoch < 0:
         raise ValueError(
@@ -316,6 +321,7 @@ def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recip
     if run.model.conclude(_validation_batches(run, bundle.validation)):
         files.save_weights(run.model.state_dict(), folder / files.WEIGHTS, history.best_epoch)
         validation = evaluate(run, bundle, "validation")
+    calibrate(Ensemble(folder, (run,)), bundle)
     draw_curves(history.rows, bundle.task.metric, history.best_epoch, folder / files.CURVES)
     result = Result(
         dataset=bundle.name,
@@ -327,6 +333,7 @@ def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recip
         test=plain(evaluate(run, bundle)) if len(bundle.test) else {},
         seed=config.seed,
         seconds=sum(row["seconds"] for row in history.rows),
+        cpu_seconds=sum(row.get("cpu_seconds", 0.0) for row in history.rows),
     )
     files.save_json(result.to_json(), folder / files.RESULT)
     return result
@@ -335,4 +342,5 @@ def _finish(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recip
 def _validation_batches(run: files.Run, graphs: GraphStore) -> Standardised:
     """The validation graphs as a network sees them that is asked for its last word."""
     graphs = graphs if run.once is None else run.once(graphs)
-    return Standardised(Loader(graphs, BATCH, transform=run.transform), run.task, run.scaling, dtype=torch.float64)
+    loader = Loader(graphs, BATCH, transform=Splitting(run.transform))
+    return Standardised(loader, run.task, run.scaling, dtype=torch.float64)

@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from escgnn import limits, provenance, zoo
-from escgnn.datasets import DatasetBundle, Feature, Split
+from escgnn.datasets import NO_DESCRIPTORS, DatasetBundle, Descriptors, Feature, Split
 from escgnn.disk import atomic
 from escgnn.metrics import Scaling, out_channels
 from escgnn.models import Bounded, Network
@@ -24,6 +24,7 @@ from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.fingerprints import fingerprint, hash_graphs, pack_split, unpack_split
 from escgnn.training.settings import resolved
+from escgnn.training.showing import folds_html, result_html, run_html
 from escgnn.zoo import Recipe
 
 CONFIG = "config.yaml"
@@ -33,7 +34,9 @@ WEIGHTS = "model.safetensors"
 ABOUT = "model.json"
 RESULT = "result.json"
 CURVES = "curves.png"
-FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES)
+CALIBRATION = "calibration.safetensors"
+KNOWN = "known.safetensors"
+FILES = (CONFIG, METRICS, CHECKPOINT, WEIGHTS, ABOUT, RESULT, CURVES, CALIBRATION)
 FORMAT = "escgnn model 2"
 FIRST_FORMAT = "escgnn model 1"  # of the time when there was one model
 SPARE = 1 << 20  # numbers that a network may hold beyond those that are stored
@@ -58,6 +61,7 @@ class Run:
         dataset: Name and hashes of what it was trained on, and the column of the SMILES if it was a table.
         epoch: The epoch that the weights are of.
         split: Which of its dataset's graphs it was trained, chosen and judged with.
+        descriptors: What it reads beside the graph.
     """
 
     folder: Path
@@ -71,11 +75,15 @@ class Run:
     dataset: Mapping[str, str]
     epoch: int
     split: Split | None = None
+    descriptors: Descriptors = NO_DESCRIPTORS
 
     @property
     def encoding(self) -> Any:
         """The transform, by its earlier name."""
         return self.transform
+
+    def _repr_html_(self) -> str:
+        return run_html(self)
 
 
 def describe(
@@ -102,6 +110,7 @@ def describe(
             "smiles": bundle.smiles,
         },
         "split": None if bundle.split is None else pack_split(bundle.split, len(bundle.graphs)),
+        "descriptors": asdict(bundle.descriptors) if "descriptors" in read else None,
         "versions": provenance.versions(),
     }
 
@@ -152,6 +161,7 @@ def load_run(folder: str | PathLike[str], recipe: Recipe | None = None) -> Run:
             dataset=about["dataset"],
             epoch=epoch,
             split=unpack_split(about["split"]) if about.get("split") else None,
+            descriptors=Descriptors.read(about.get("descriptors") or {}),
         )
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, OverflowError, zlib.error) as error:
         raise ValueError(f"{folder / ABOUT}: {NO_MODEL}; {_words(error)}") from error
@@ -266,6 +276,8 @@ def _exists(path: Path) -> None:
     if not path.is_file():
         if (path.parent / "fold0").is_dir():
             raise ValueError(f"{path.parent} holds a cross-validation; choose a fold, such as {path.parent / 'fold0'}")
+        if (path.parent / "member0").is_dir():
+            raise ValueError(f"{path.parent} holds an ensemble; choose a member, such as {path.parent / 'member0'}")
         what = "is not there" if path.parent.is_dir() else "is not there, nor is its folder"
         raise ValueError(f"{path} {what}; a run folder has it once the first epoch is over")
 
@@ -287,7 +299,9 @@ class Result:
         validation: Metrics of that epoch; several targets' as ``metric/target``, too. None if undefined.
         test: The same of the test graphs; empty if there were none.
         seed: Of the run.
-        seconds: Spent on training and validation.
+        seconds: Spent on training and validation, by the clock.
+        cpu_seconds: The same as processor time of all threads, which other work on the machine does not change; workers that
+            make batches in processes of their own are not in it. 0 for epochs written before it was measured.
         command: What was called.
         versions: Of what decides the numbers.
         commit: Of this code, if known.
@@ -302,6 +316,7 @@ class Result:
     test: Metrics
     seed: int
     seconds: float = field(compare=False, default=0.0)
+    cpu_seconds: float = field(compare=False, default=0.0)
     command: str = field(compare=False, default_factory=provenance.command)
     versions: Mapping[str, str] = field(compare=False, default_factory=provenance.versions)
     commit: str | None = field(compare=False, default_factory=provenance.commit)
@@ -309,6 +324,9 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
 
 
 @dataclass(frozen=True)
@@ -339,6 +357,9 @@ class FoldResult:
             **{name: value for name, value in vars(self).items() if name != "folds"},
             "folds": [fold.to_json() for fold in self.folds],
         }
+
+    def _repr_html_(self) -> str:
+        return folds_html(self)
 
 
 def read_result(folder: str | Path) -> Result:

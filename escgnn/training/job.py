@@ -27,12 +27,11 @@ from escgnn.jobs import (
     warn_if_long,
 )
 from escgnn.jobs import run as run_job
-from escgnn.metrics import out_channels
-from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, parse_graph6
+from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, find_column, parse_graph6
 from escgnn.store import GraphStore
-from escgnn.task import Task
+from escgnn.training.columns import NO_EXTRAS, Extras, added_columns, check_extras, filled_columns, values_of, width_of
+from escgnn.training.ensemble import Predictor, ensemble_of
 from escgnn.training.folder import Run
-from escgnn.training.prediction import predict
 
 NODES = 1 << 15  # of a batch
 LETTERS = 1 << 20  # of a chunk, which has few rows then
@@ -60,20 +59,39 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Predict:
-    """A trained network's predictions for every row of a table with SMILES, or every graph of a graph file.
+    """Trained networks' predictions for every row of a table with SMILES, or every graph of a graph file.
+
+    Attributes:
+        runs: What predicts; where there are several, the names of their columns begin with their folder's.
+        max_seconds: Graphs that take longer to encode have no prediction.
+        extras: What is wanted beside predictions.
 
     Raises:
-        ValueError: The network reads features that no file has.
+        ValueError: A network reads features that no file has, or has not what is wanted beside its predictions; or of several
+            one predicts for nodes, or two have the same name.
     """
 
-    run: Run
+    runs: tuple[Predictor, ...]
     max_seconds: float | None = None
+    extras: Extras = NO_EXTRAS
     totals: ClassVar[Sequence[str]] = ()
     metadata: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
         check_seconds(self.max_seconds)
-        feature_set(self.run)  # complains before anything is read
+        for run in self.runs:
+            feature_set(run)  # complains before anything is read
+            if len(self.runs) > 1 and run.task.level == "node":
+                raise ValueError(f"{run.folder}: it predicts for nodes, which only one run at a time can do")
+        if len({self._prefix(run) for run in self.runs}) < len(self.runs):
+            names = ", ".join(str(run.folder) for run in self.runs)
+            raise ValueError(f"runs: {names}; two have the same name, by which their columns are told apart")
+        check_extras(self.runs, self.extras)
+
+    @property
+    def is_of_nodes(self) -> bool:
+        """Whether there is a prediction for every node."""
+        return self.runs[0].task.level == "node"
 
     def chunks(self, file: GraphFile) -> Iterator[Rows | Chunk]:
         """Rows with all their columns, whose graphs are read where the network is; of an edge list whole graphs.
@@ -81,9 +99,15 @@ class Predict:
         Raises:
             ValueError: The network needs what the file does not have, a column would be there twice, or there are no rows.
         """
-        if self.run.features and file.format != "smiles":
-            needed = ", ".join(self.run.features)
-            raise ValueError(f"{file.path} holds bare graphs, but the network reads {needed} of molecules")
+        for run in self.runs:
+            features = [name for name in run.features if name != "descriptors"]
+            if (features or run.descriptors.of_molecules or self.extras.similarity) and file.format != "smiles":
+                needed = ", ".join(features) or "descriptors"
+                raise ValueError(f"{file.path} holds bare graphs, but the network reads {needed} of molecules")
+            for name in run.descriptors.columns:
+                if not file.is_table:
+                    raise ValueError(f"{file.path}: no table, but the network reads the column {name}")
+                find_column(file.source, name)
         for name, _ in self._added():
             if file.is_table and file.format == "smiles" and name in file.source.columns:
                 raise ValueError(f"{file.path}: has a column {name} already; rename it")
@@ -109,51 +133,56 @@ class Predict:
 
     def _added(self) -> list[tuple[str, Any]]:
         """Names and types of the columns behind those of the input."""
-        task = self.run.task
-        added: list[tuple[str, Any]] = []
-        if task.level == "node":
-            added.append(("node", pa.int64()))
-        for single in task.singles:
-            target = single.targets[0]
-            if single.kind == "multiclass":
-                names = _classes(single)
-                added.append((f"pred_{target}", names.type))
-                added += [(f"pred_{target}_{name}", pa.float64()) for name in names.to_pylist()]
-            else:
-                added.append((f"pred_{target}", pa.float64()))
-        added.append(("status", pa.string()))
-        return added
+        added: list[tuple[str, Any]] = [("node", pa.int64())] if self.is_of_nodes else []
+        for run in self.runs:
+            added += added_columns(run, self.extras, self._prefix(run))
+        return [*added, ("status", pa.string())]
+
+    def _prefix(self, run: Predictor) -> str:
+        return f"{run.folder.resolve().name}." if len(self.runs) > 1 else ""
+
+    def _told(self, run: Predictor, before: str, reason: str) -> str:
+        """The first reason why a row has no prediction, and whose it is where others may have some."""
+        if before != "ok" or reason == "ok":
+            return before
+        return f"{run.folder.resolve().name}: {reason}" if len(self.runs) > 1 else reason
 
     def __call__(self, chunk: Rows | Chunk) -> Iterator[Part]:
         """The predictions for all rows of a chunk."""
-        given = self._read(chunk)
-        columns, status = _result(self.run, given, self.max_seconds)
+        read: dict[str, Given] = {}  # by the features that are read
+        filled = []
+        status: list[str] = []
+        for run in self.runs:
+            features = feature_set(run)
+            if features not in read:
+                read[features] = _read(chunk, features)
+            given = read[features]
+            found = _answered(run, given, self.max_seconds, self.extras)
+            filled.append(found)
+            status = status or given.status
+            status = [self._told(run, *reasons) for reasons in zip(status, found.status, strict=True)]
+        given = next(iter(read.values()))
+        home = pa.array(filled[0].home)
+        columns = [column.take(home) for column in given.columns.columns]
+        if self.is_of_nodes:
+            nodes = np.zeros(len(home), np.int64)
+            is_filled = filled[0].is_filled
+            nodes[is_filled] = given.node_ids
+            columns.append(pa.array(nodes, mask=~is_filled))
+        columns += [column for found in filled for column in found.columns]
+        columns.append(pa.array(status, pa.string()).take(home))
         bad = [number for number, reason in enumerate(status) if reason != "ok"]
         problems = tuple(Rejected(given.lines[i], given.texts[i][:80], status[i]) for i in bad[:SHOWN])
         tally = Tally(graphs=len(status) - len(bad), rows=len(status), problems=problems)
         yield Part(pa.record_batch(columns, schema=self.schema(chunk)), tally)
 
-    def _read(self, chunk: Rows | Chunk) -> Given:
-        if isinstance(chunk, Chunk):
-            names = pa.record_batch([chunk.ids], ["graph"])
-            texts = [str(name) for name in chunk.ids.to_pylist()]
-            store = GraphStore.from_view(chunk.graphs)
-            return Given(names, [0] * len(texts), texts, ["ok"] * len(texts), store, chunk.node_ids)
-        parse: Parse = parse_graph6
-        if chunk.holds == "smiles":
-            parse = partial(parse_molecules, features=feature_set(self.run))
-        graphs = parse(chunk.texts)
-        reasons = {**graphs.reasons, **chunk.trouble}
-        status = [reasons.get(number, "ok") for number in range(len(chunk.texts))]
-        node_ids = count_within(graphs.num_nodes)
-        return Given(chunk.columns, chunk.lines, chunk.texts, status, from_parsed(graphs), node_ids)
-
 
 def predict_file(
-    run: Run,
+    run: Run | Predictor | Sequence[Run | Predictor],
     source: str | PathLike[str],
     output: str | PathLike[str],
     *,
+    extras: Extras = NO_EXTRAS,
     smiles: str | None = None,
     workers: int = 0,
     max_seconds_per_graph: float | None = None,
@@ -165,12 +194,15 @@ def predict_file(
     The output has the columns of the input (``graph`` or ``smiles`` if it has none), then ``pred_`` and the name for every
     target, and ``status``: ``"ok"``, or why there is no prediction. Of several classes the most likely comes first, as the
     training table calls it, then the probability of each as ``pred_NAME_CLASS``; classes without names are numbers from 0. A
-    task at node level has a row for each node, and its number as ``node``.
+    task at node level has a row for each node, and its number as ``node``. An ensemble gives the mean of its members, and
+    their deviation as ``pred_NAME_std``. Of several runs, every column begins with the name of the run's folder and a dot, and
+    a row is ``"ok"`` if all of them predict.
 
     Args:
-        run: What `load_run` gives.
+        run: What `load_run` or `load_ensemble` gives, or several of these.
         source: What `escgnn.readers.GraphFile` reads; memory does not grow with its size.
         output: A .csv, .tsv or .parquet file, written whole or not at all.
+        extras: What is wanted beside predictions: intervals, similarities and so on.
         smiles: Column with the SMILES, if it is neither called as in the training table nor smiles.
         workers: Processes that read molecules, which takes longest, and predict; worth it from some ten thousand rows.
         max_seconds_per_graph: Graphs that take longer to encode have no prediction, and the reason.
@@ -183,11 +215,14 @@ def predict_file(
         OSError: A file cannot be opened.
     """
     who = LocalEngine(workers) if engine is None else engine
-    column = smiles_column(run, source) if smiles is None else smiles
-    return run_job(Predict(run, max_seconds_per_graph), source, output, smiles=column, engine=who, progress=progress)
+    several = [*run] if isinstance(run, Sequence) else [run]
+    predictors = tuple(ensemble_of(one) for one in several)
+    column = smiles_column(predictors[0], source) if smiles is None else smiles
+    job = Predict(predictors, max_seconds_per_graph, extras)
+    return run_job(job, source, output, smiles=column, engine=who, progress=progress)
 
 
-def smiles_column(run: Run, source: str | PathLike[str]) -> str | None:
+def smiles_column(run: Run | Predictor, source: str | PathLike[str]) -> str | None:
     """What the training table calls the column with the SMILES, if the file has a column of this name."""
     name = run.dataset.get("smiles")
     if not name:
@@ -199,34 +234,60 @@ def smiles_column(run: Run, source: str | PathLike[str]) -> str | None:
     return name
 
 
-def feature_set(run: Run) -> FeatureSet:
+def feature_set(run: Run | Predictor) -> FeatureSet:
     """Which features of molecules the network reads; any will do if it reads none."""
+    features = {name: feature for name, feature in run.features.items() if name != "descriptors"}
     for name in get_args(FeatureSet):
-        if run.features in ({}, FEATURES[name]):
+        if features in ({}, FEATURES[name]):
             return cast(FeatureSet, name)
-    raise ValueError(f"{run.folder}: the network reads features that are not made from SMILES: {dict(run.features)}")
+    raise ValueError(f"{run.folder}: the network reads features that are not made from SMILES: {features}")
 
 
-def _classes(task: Task) -> Any:
-    """What the classes are called: words, or numbers if they are written as such or have no names."""
-    names = task.names or tuple(str(number) for number in range(task.classes))
-    is_numbers = all(name.removeprefix("-").isdecimal() and name == str(int(name)) for name in names)
-    if is_numbers:
-        return pa.array([int(name) for name in names], pa.int64())
-    return pa.array(names, pa.string())
+def _read(chunk: Rows | Chunk, features: FeatureSet) -> Given:
+    """The graphs of a chunk."""
+    if isinstance(chunk, Chunk):
+        names = pa.record_batch([chunk.ids], ["graph"])
+        texts = [str(name) for name in chunk.ids.to_pylist()]
+        store = GraphStore.from_view(chunk.graphs)
+        return Given(names, [0] * len(texts), texts, ["ok"] * len(texts), store, chunk.node_ids)
+    parse: Parse = parse_graph6
+    if chunk.holds == "smiles":
+        parse = partial(parse_molecules, features=features)
+    graphs = parse(chunk.texts)
+    reasons = {**graphs.reasons, **chunk.trouble}
+    status = [reasons.get(number, "ok") for number in range(len(chunk.texts))]
+    node_ids = count_within(graphs.num_nodes)
+    return Given(chunk.columns, chunk.lines, chunk.texts, status, from_parsed(graphs), node_ids)
 
 
-def _result(run: Run, given: Given, seconds: float | None) -> tuple[list[Any], list[str]]:
-    """The columns of the output, and the status of every input row."""
-    names = [text for text, status in zip(given.texts, given.status, strict=True) if status == "ok"]
-    values, reasons = _predict(run, given.graphs, names, seconds)
+class Answered(NamedTuple):
+    """What one predictor says of a chunk.
+
+    Attributes:
+        columns: Its columns, pyarrow arrays.
+        status: ``"ok"`` for every row of the input, or why there is no prediction.
+        home: The row of the input that every row of the output belongs to.
+        is_filled: Whether a row of the output has a prediction, or could have had.
+    """
+
+    columns: list[Any]
+    status: list[str]
+    home: NDArray[np.int64]
+    is_filled: NDArray[np.bool_]
+
+
+def _answered(run: Predictor, given: Given, seconds: float | None, extras: Extras) -> Answered:
+    """The columns of one predictor, and the status of every input row."""
     status = [*given.status]
     good = np.flatnonzero([reason == "ok" for reason in status])
+    graphs = given.graphs
+    if run.descriptors.width:
+        graphs = graphs.with_fields(graph={"descriptors": _described(run, given, good)})
+    values, reasons = _predict(run, graphs, [given.texts[number] for number in good.tolist()], seconds, extras)
     for number, reason in reasons.items():
         status[good[number]] = reason
-    is_nodes = run.task.level == "node"
     sizes = np.zeros(len(status), np.int64)
-    sizes[good] = given.graphs.num_nodes.numpy() if is_nodes else 1
+    sizes[good] = given.graphs.num_nodes.numpy() if run.task.level == "node" else 1
     for number in good[sizes[good] == 0].tolist():
         status[number] = "the graph has no nodes"
     times = np.maximum(sizes, 1)  # a row without predictions stays
@@ -234,23 +295,23 @@ def _result(run: Run, given: Given, seconds: float | None) -> tuple[list[Any], l
     filled = np.repeat(sizes > 0, times)
     numbers = np.full((home.size, values.shape[1]), np.nan)
     numbers[filled] = values
-    columns = [column.take(pa.array(home)) for column in given.columns.columns]
-    if is_nodes:
-        nodes = np.zeros(home.size, np.int64)
-        nodes[filled] = given.node_ids
-        columns.append(pa.array(nodes, mask=~filled))
-    place = 0
-    for single in run.task.singles:
-        own = numbers[:, place : place + out_channels(single)]
-        place += own.shape[1]
-        if single.kind == "multiclass":
-            columns.append(_classes(single).take(pa.array(own.argmax(1), mask=np.isnan(own[:, 0]))))
-        columns += [pa.array(column, from_pandas=True) for column in own.T]  # what is not a number is left empty
-    return [*columns, pa.array(status, pa.string()).take(pa.array(home))], status
+    texts = [given.texts[row] if is_filled else "" for row, is_filled in zip(home.tolist(), filled, strict=True)]
+    return Answered(filled_columns(run, numbers, texts, extras), status, home, filled)
+
+
+def _described(run: Predictor, given: Given, good: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The descriptors of the good rows."""
+    cells = {}
+    for name in run.descriptors.columns:
+        known = {column.lower(): place for place, column in enumerate(given.columns.schema.names)}
+        exact = given.columns.schema.get_field_index(name)
+        column = given.columns.column(exact if exact >= 0 else known[name.lower()]).to_pylist()
+        cells[name] = [column[number] for number in good]
+    return run.descriptors.of([given.texts[number] for number in good.tolist()], cells)
 
 
 def _predict(
-    run: Run, graphs: GraphStore, names: Sequence[str], seconds: float | None
+    run: Predictor, graphs: GraphStore, names: Sequence[str], seconds: float | None, extras: Extras
 ) -> tuple[NDArray[np.float64], dict[int, str]]:
     """Predictions for all graphs, not a number for those that have none, and the reasons of these."""
     size = min(256, max(1, int(NODES / max(1.0, graphs.mean_nodes)))) if len(graphs) else 1
@@ -260,10 +321,10 @@ def _predict(
         long = {number: steps[number] for number in long_ones(steps, seconds)}
     if not long:
         try:
-            return predict(run, graphs, batch_size=size).numpy(), {}
+            return values_of(run, graphs, size, extras), {}
         except ValueError:  # some graph is at fault: find out which
             pass
-    values = [np.empty((0, out_channels(run.task)))]
+    values = [np.empty((0, width_of(run, extras)))]
     reasons = {}
     for number in range(len(graphs)):
         graph = graphs[[number]]
@@ -272,7 +333,7 @@ def _predict(
             warn_if_long(name, f"{graph.num_nodes_total:,} nodes", long[number], seconds)
         try:
             with time_left(seconds if number in long else None, name):
-                values.append(predict(run, graph).numpy())
+                values.append(values_of(run, graph, 1, extras))
         except (ValueError, TooLongError) as error:
             reasons[number] = str(error)
             if isinstance(error, TooLongError) and seconds is not None:

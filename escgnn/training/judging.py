@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Any
 
 from escgnn.datasets import DatasetBundle
+from escgnn.training.ensemble import Ensemble
 from escgnn.training.folder import Run
 from escgnn.training.job import feature_set, smiles_column
 from escgnn.training.prediction import evaluate, own_split, part_of
@@ -28,7 +29,7 @@ class Judgement:
     own: bool
 
 
-def table_options(run: Run, path: str | PathLike[str]) -> dict[str, Any]:
+def table_options(run: Run | Ensemble, path: str | PathLike[str]) -> dict[str, Any]:
     """How `escgnn.datasets.load` reads a user's own file as the run's data were read: targets, their kind, and so on.
 
     Raises:
@@ -36,15 +37,17 @@ def table_options(run: Run, path: str | PathLike[str]) -> dict[str, Any]:
     """
     task = run.task
     options: dict[str, Any] = {"targets": [*task.targets], "kind": [part.kind for part in task.parts] or task.kind}
-    if run.features:
+    if {*run.features} - {"descriptors"}:
         options["features"] = feature_set(run)
+    if run.descriptors.width:
+        options["descriptors"] = run.descriptors.chosen_by
     if column := smiles_column(run, path):
         options["smiles"] = column
     return options
 
 
 def judge(
-    run: Run,
+    run: Run | Ensemble,
     bundle: DatasetBundle,
     subset: str | None = None,
     *,

@@ -3,6 +3,7 @@
 import copy
 import math
 import random
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from escgnn.models import Network
 from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
+from escgnn.training.pieces import Pieces, PiecesWarning, Splitting, has_batch_norm, run_network
 
 AVERAGE_DELAY = 9  # at first the average is over a ninth of the steps so far
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -65,7 +67,7 @@ class Shares(Sampler[list[int]]):
 
 
 class Batches(LightningDataModule):
-    """The batches of a dataset for Lightning, transformed on the way.
+    """The batches of a dataset for Lightning, transformed on the way; those that would not fit in `Pieces`.
 
     Args:
         bundle: The dataset.
@@ -77,7 +79,7 @@ class Batches(LightningDataModule):
         super().__init__()
         self.bundle = bundle
         self.config = config
-        self.transform = transform
+        self.transform = Splitting(transform)
         self.shares: dict[bool, Shares] = {}  # by whether they are for training
 
     def train_dataloader(self) -> Loader:
@@ -102,6 +104,8 @@ class Batches(LightningDataModule):
 class Standardised:
     """Batches whose targets are as the network sees them, as often as they are asked for; classes stay as they are.
 
+    Of one that was split each piece is a batch.
+
     Args:
         batches: The batches.
         task: What the targets are.
@@ -119,9 +123,10 @@ class Standardised:
 
     def __iter__(self) -> Iterator[Any]:
         for batch in self.batches:
-            if self.task.has_numbers:
-                batch.y = self.scaling.standardise(batch.y if self.dtype is None else batch.y.to(self.dtype))
-            yield batch
+            for piece in batch if isinstance(batch, Pieces) else [batch]:
+                if self.task.has_numbers:
+                    piece.y = self.scaling.standardise(piece.y if self.dtype is None else piece.y.to(self.dtype))
+                yield piece
 
 
 def seed_all(*numbers: int) -> None:
@@ -159,6 +164,7 @@ class Learner(LightningModule):
         self.lr = config.lr
         self.metrics: dict[str, float] = {}
         self.validation_loss = math.nan
+        self._is_told = False  # that batches are split
         self._terms: list[Tensor] = []  # of every batch, the sum of its losses and their number
         self._validation_terms: list[Tensor] = []  # the same
 
@@ -203,7 +209,15 @@ class Learner(LightningModule):
     def forward(self, batch: Any) -> Tensor:
         """Outputs, in single precision at least; in validation those of the network that is judged."""
         network = self.network if self.training else self.judged
-        output: Tensor = network(batch)
+        output, pieces = run_network(network, batch)
+        if pieces > 1 and self.training and has_batch_norm(network) and not self._is_told:
+            self._is_told = True
+            warnings.warn(
+                f"max_rows: a batch was split into {pieces} pieces, and batch normalisation sees a piece at a time; for "
+                "statistics of whole batches lower batch_size or raise transform.max_rows, or choose network.norm=layer",
+                PiecesWarning,
+                stacklevel=2,
+            )
         return output.to(torch.promote_types(output.dtype, torch.float32))
 
     def on_train_epoch_start(self) -> None:

@@ -1,6 +1,5 @@
 """Using a trained network: predictions for graphs, and metrics on a dataset."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,30 +9,26 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from escgnn.bags import BagTooLargeError
 from escgnn.datasets import DatasetBundle
 from escgnn.graphs import Graph, as_graph, disjoint_union
-from escgnn.loader import Loader
-from escgnn.metrics import out_channels, predictions, score
+from escgnn.metrics import as_outputs, predictions, score
 from escgnn.models import Term
 from escgnn.store import GraphStore
 from escgnn.task import Task
+from escgnn.training.ensemble import Ensemble
 from escgnn.training.fingerprints import hash_graphs
 from escgnn.training.folder import Run
+from escgnn.training.running import BATCH, network_outputs
 
-BATCH = 256  # graphs at a time where nobody says
 SUBSETS = ("train", "validation", "test", "all")
 
 
-class UnseenShapesWarning(UserWarning):
-    """Graphs have what no training graph had, so that a network that counts may be wrong there."""
-
-
-def predict(run: Run, graphs: Any, *, batch_size: int = BATCH, workers: int = 0) -> Tensor:
+def predict(run: Run | Ensemble, graphs: Any, *, batch_size: int = BATCH, workers: int = 0) -> Tensor:
     """Predictions for every graph or, if the task is at node level, every node, ``(rows, outputs)``.
 
     Args:
-        run: What `load_run` gives. If ``run.model`` was moved to another device, it works there.
+        run: What `load_run` or `load_ensemble` gives, of which it is the mean. If ``run.model`` was moved to another device,
+            it works there.
         graphs: A `GraphStore`, or a list of PyG ``Data`` or of whatever `escgnn.graphs.as_graph` takes. They need the
             features that the network reads.
         batch_size: Graphs at a time.
@@ -43,12 +38,14 @@ def predict(run: Run, graphs: Any, *, batch_size: int = BATCH, workers: int = 0)
         Numbers in the units of the targets, or probabilities: of yes for each target, or of each class.
 
     Raises:
-        ValueError: The graphs lack a feature, or have it in another form.
+        ValueError: The graphs lack a feature, or have it in another form; or one of them is too large.
     """
     return predictions(run.task, run.scaling, outputs(run, as_store(graphs), batch_size, workers))
 
 
-def evaluate(run: Run, bundle: DatasetBundle, split: str = "test", *, batch_size: int = BATCH) -> dict[str, float]:
+def evaluate(
+    run: Run | Ensemble, bundle: DatasetBundle, split: str = "test", *, batch_size: int = BATCH
+) -> dict[str, float]:
     """The metrics of a trained network on a part of a dataset; see `score` for their names.
 
     Args:
@@ -74,7 +71,7 @@ def part_of(bundle: DatasetBundle, split: str) -> GraphStore:
     return graphs
 
 
-def own_split(run: Run, bundle: DatasetBundle, *, given: bool = False) -> DatasetBundle | None:
+def own_split(run: Run | Ensemble, bundle: DatasetBundle, *, given: bool = False) -> DatasetBundle | None:
     """The dataset with the split that the network was trained with; None if it was trained on other graphs.
 
     Args:
@@ -98,7 +95,7 @@ def own_split(run: Run, bundle: DatasetBundle, *, given: bool = False) -> Datase
     return own
 
 
-def _answers(run: Run, bundle: DatasetBundle, graphs: GraphStore) -> Tensor:
+def _answers(run: Run | Ensemble, bundle: DatasetBundle, graphs: GraphStore) -> Tensor:
     """The targets of graphs, classes in the order of the run."""
     asked, known = bundle.task, run.task
     y = graphs.column("y")
@@ -115,7 +112,7 @@ def _answers(run: Run, bundle: DatasetBundle, graphs: GraphStore) -> Tensor:
     return torch.cat(columns, 1)
 
 
-def _check_same(run: Run, bundle: DatasetBundle, asked: Task, known: Task) -> None:
+def _check_same(run: Run | Ensemble, bundle: DatasetBundle, asked: Task, known: Task) -> None:
     """Complain if a dataset asks for something else than a network knows."""
     is_named = bool(asked.names and known.names)
     for name in ("level", "kind", "targets", *([] if is_named else ["classes"])):
@@ -124,7 +121,7 @@ def _check_same(run: Run, bundle: DatasetBundle, asked: Task, known: Task) -> No
             raise ValueError(f"bundle: {name} of {bundle.name}: {_words(theirs)}; {run.folder} has {_words(ours)}")
 
 
-def _renumbered(run: Run, bundle: DatasetBundle, asked: Task, known: Task, y: Tensor) -> Tensor:
+def _renumbered(run: Run | Ensemble, bundle: DatasetBundle, asked: Task, known: Task, y: Tensor) -> Tensor:
     """Classes of a dataset as the network numbers them."""
     if not (asked.names and known.names) or asked.names == known.names:
         return y
@@ -154,42 +151,11 @@ def as_store(graphs: Any) -> GraphStore:
     return GraphStore.from_view(disjoint_union([as_graph(graph) for graph in graphs]))
 
 
-def outputs(run: Run, graphs: GraphStore, batch_size: int = BATCH, workers: int = 0) -> Tensor:
-    """What the network says, on the CPU."""
-    for name, feature in run.features.items():
-        width = graphs.fields[name].shape if name in graphs.fields else None
-        wanted = (sum(feature.sizes) if feature.kind == "dense" else len(feature.sizes),)
-        if width != wanted:
-            found = "none" if width is None else f"shape {width}"
-            raise ValueError(f"graphs: the network reads {name} of shape {wanted} for each row; there is {found}")
-    graphs = graphs if run.once is None else run.once(graphs)
-    while True:
-        try:
-            answers, doubtful = _answered(run, graphs, batch_size, workers)
-            break
-        except BagTooLargeError:
-            if batch_size == 1:
-                raise
-            batch_size //= 2  # predictions do not depend on it
-    if doubtful:
-        warnings.warn(
-            f"{doubtful} of {len(graphs)} graphs have shapes that no training graph had; predictions may be wrong there",
-            UnseenShapesWarning,
-            stacklevel=3,
-        )
-    return answers
-
-
-def _answered(run: Run, graphs: GraphStore, batch_size: int, workers: int) -> tuple[Tensor, int]:
-    """What the network says, and of how many graphs it has doubts."""
-    device = next(run.model.parameters()).device
-    answers = [torch.empty(0, out_channels(run.task))]
-    doubtful = 0
-    with torch.inference_mode():
-        for batch in Loader(graphs, batch_size, transform=run.transform, workers=workers):
-            answers.append(run.model(batch.to(device)).float().cpu())
-            doubtful += run.model.doubts(batch)
-    return torch.cat(answers), doubtful
+def outputs(run: Run | Ensemble, graphs: GraphStore, batch_size: int = BATCH, workers: int = 0) -> Tensor:
+    """What a network says, on the CPU; of several, what would give the mean of their predictions."""
+    if isinstance(run, Ensemble):
+        return as_outputs(run.task, run.scaling, run.answers(graphs, batch_size, workers).mean(0))
+    return network_outputs(run, graphs, batch_size, workers)
 
 
 def formulas(run: Run) -> dict[str, dict[Term, float]]:

@@ -34,9 +34,13 @@ Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every
 
 
 class History:
-    """The epochs of a run, and the best of them: by the validation metric, among equals by the validation loss.
+    """The epochs of a run, and the best of them: by the validation metric, among equals by the validation loss; or by the latter.
 
     A metric such as the accuracy of few graphs is often the same, and the loss still tells a good network from a better one.
+
+    Args:
+        task: What is learnt.
+        select: What decides: ``"metric"`` or ``"loss"``.
 
     Attributes:
         rows: A row of ``metrics.csv`` for each epoch.
@@ -47,8 +51,9 @@ class History:
         best_weights: The network's, after that epoch.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, select: str = "metric") -> None:
         self.task = task
+        self.select = select
         self.rows: list[Row] = []
         self.best_epoch = -1
         self.best_metrics: dict[str, float] = {}
@@ -59,12 +64,12 @@ class History:
     def add(self, row: Row, metrics: dict[str, float], weights: dict[str, Tensor]) -> bool:
         """Add an epoch; True if it is strictly better than all before, by the metric or else by the loss."""
         self.rows.append(row)
-        value = metrics[self.task.metric]
-        best = self.best_metrics.get(self.task.metric, math.nan)
         loss = row.get("validation_loss", math.nan)
-        is_improved = not math.isnan(value) and (
-            math.isnan(best) or (value < best if self.task.direction == "min" else value > best)
-        )
+        by_loss = self.select == "loss"
+        value = loss if by_loss else metrics[self.task.metric]
+        best = self.best_loss if by_loss else self.best_metrics.get(self.task.metric, math.nan)
+        smaller = by_loss or self.task.direction == "min"
+        is_improved = not math.isnan(value) and (math.isnan(best) or (value < best if smaller else value > best))
         is_best = is_improved or (value == best and loss < self.best_loss)
         if is_improved:
             self.improved_epoch = len(self.rows) - 1
@@ -90,7 +95,7 @@ class History:
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain values."""
-        return {name: value for name, value in vars(self).items() if name != "task"}
+        return {name: value for name, value in vars(self).items() if name not in ("task", "select")}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take everything from a `state`; one that was written when only metrics decided knows the best epoch alone."""
@@ -104,9 +109,10 @@ class Recorder(Checkpoint):
         self.folder = folder
         self.watch = watch
         self.config = learner.config
-        self.history = History(learner.task)
+        self.history = History(learner.task, learner.config.select)
         self.began = False  # then the checkpoint, if there was one, was good
         self._start = 0.0
+        self._processor = 0.0
 
     def state_dict(self) -> dict[str, Any]:
         """The history, for Lightning to put into the checkpoint."""
@@ -123,6 +129,7 @@ class Recorder(Checkpoint):
     def on_train_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Note the time."""
         self._start = time.perf_counter()
+        self._processor = time.process_time()
 
     def on_train_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Write the epoch. Lightning calls this after the module's own hook, because it is a ``Checkpoint``."""
@@ -135,6 +142,7 @@ class Recorder(Checkpoint):
             **means,
             "lr": pl_module.lr,
             "seconds": time.perf_counter() - self._start,
+            "cpu_seconds": time.process_time() - self._processor,
         }
         is_best = self.history.add(row, pl_module.metrics, pl_module.judged.state_dict())
         if trainer.is_global_zero:

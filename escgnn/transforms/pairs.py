@@ -14,6 +14,7 @@ from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.transforms.attaching import attach
 
 DISTANCES = ("steps", "resistance")
 FAR = 254  # the largest number of steps that is told
@@ -54,6 +55,7 @@ class PairRows(BaseTransform):
                 f"max_rows: the pairs of nodes of these {rows.numel():,} graphs are {total:,}, of the largest alone "
                 f"{int(rows.max()):,}; expected at most {self.max_rows:,} in all: lower batch_size, or raise max_rows",
                 rows,
+                self.max_rows,
             )
 
     def __repr__(self) -> str:
@@ -101,13 +103,8 @@ class PairDistances(PairRows):
             adjacency = _adjacency(view, g)
             for name in self.distances:
                 found[name].append(MAKERS[name](adjacency).ravel())
-        starts = torch.cat([ptr.new_zeros(1), (ptr.diff() ** 2).cumsum(0)])
-        slices = getattr(data, "_slice_dict", None)
-        for name, rows in found.items():
-            data[f"pair_{name}"] = torch.from_numpy(np.concatenate(rows)).to(data.edge_index.device)
-            if isinstance(data, Batch) and slices is not None:  # for to_data_list
-                data._slice_dict = {**data._slice_dict, f"pair_{name}": starts}
-                data._inc_dict = {**data._inc_dict, f"pair_{name}": None}
+        starts = np.concatenate([[0], (np.diff(view.ptr) ** 2).cumsum()])
+        attach(data, {f"pair_{name}": (np.concatenate(rows), starts) for name, rows in found.items()})
         return data
 
     def __repr__(self) -> str:

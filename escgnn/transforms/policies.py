@@ -52,15 +52,18 @@ class PolicyBags(BaseTransform):
 
 
 class ChoiceBags(PolicyBags):
-    """Cuts what OSAN chooses among: balls for ``khop``, and nothing for ``node`` and ``edge``.
+    """Cuts what OSAN chooses among: balls for ``khop`` and ``dual``, and nothing for the others.
 
     Args:
-        policy: ``"node"``, ``"edge"`` or ``"khop"``.
+        policy: ``"node"``, ``"edge"``, ``"khop"``, ``"dual"``, ``"mst"`` or ``"ordered"``.
         hops: Radius of the balls.
         max_rows: As in `PolicyBags`.
     """
 
-    outside: ClassVar[Mapping[str, str | None]] = {"node": None, "edge": None, "khop": "drop"}
+    outside: ClassVar[Mapping[str, str | None]] = {
+        **dict.fromkeys(("node", "edge", "mst", "ordered")),
+        **dict.fromkeys(("khop", "dual"), "drop"),
+    }
 
     def __init__(self, policy: str = "node", *, hops: int = 3, max_rows: int = MAX_ROWS) -> None:
         super().__init__(policy, hops=hops, max_rows=max_rows)

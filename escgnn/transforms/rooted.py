@@ -41,7 +41,7 @@ class RootedNodes(BaseTransform):
         outside: ``"drop"`` or ``"keep"`` nodes beyond the radius.
         resistance: Whether to add resistance distances to the root inside the subgraph.
         max_rows: A batch with more copies of nodes, or more edges between them, is refused: `BagTooLargeError`. One tensor
-            of messages has this many rows; `rows_that_fit` says how many a network of some width can have.
+            of messages has this many rows. Networks with longer vectors than 64 refuse batches with fewer: `rows_that_fit`.
 
     Adds:
         For every subgraph (S = N of them): bag_len, its number of copies. For every copy: bag_member, its node;

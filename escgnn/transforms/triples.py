@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.transforms.attaching import attach
 
 Ints = NDArray[np.int64]
 
@@ -70,12 +71,7 @@ class Triples(BaseTransform):
             "triple_in": (inward, sets),
             "triple_source": (source - sets[home[source]], arcs),
         }
-        slices = getattr(data, "_slice_dict", None)
-        for name, (values, starts) in arrays.items():
-            data[name] = torch.from_numpy(values).to(data.edge_index.device)
-            if isinstance(data, Batch) and slices is not None:  # for to_data_list
-                data._slice_dict = {**data._slice_dict, name: torch.from_numpy(starts)}
-                data._inc_dict = {**data._inc_dict, name: None}
+        attach(data, arrays)
         return data
 
     def _check(self, rows: Ints, what: str) -> None:
@@ -85,6 +81,7 @@ class Triples(BaseTransform):
                 f"max_rows: these {rows.size:,} graphs have {total:,} {what}, the largest alone {int(rows.max()):,}; "
                 f"expected at most {self.max_rows:,}: lower batch_size, or raise max_rows",
                 torch.from_numpy(rows),
+                self.max_rows,
             )
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ False
 True
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -29,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from escgnn.graphs import Graph, as_graph, disjoint_union
 from escgnn.wl.search import SearchWL
-from escgnn.wl.systems import Ints, classes, renumber, stable
+from escgnn.wl.systems import Ints, classes, refinements, renumber
 from escgnn.wl.variants import ESCWL, FolkloreWL, ObliviousWL, OneWL, RootedWL, WLTest
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "colours",
     "distinguishes",
     "partition",
+    "rounds",
+    "side_by_side",
 ]
 
 
@@ -58,10 +61,24 @@ def colours(graphs: Any, test: WLTest, *, initial: ArrayLike | None = None) -> l
     >>> colours([graphs.path(3), graphs.star(3)], OneWL())
     [array([0, 1, 0]), array([2, 3, 3, 3])]
     """
+    *_, final = rounds(graphs, test, initial=initial)
+    return final
+
+
+def rounds(graphs: Any, test: WLTest, *, initial: ArrayLike | None = None) -> Iterator[list[Ints]]:
+    """What `colours` gives at first, and after each round that tells more; the last ones are final.
+
+    The arguments are those of `colours`. A number means nothing in another round.
+
+    >>> from escgnn import graphs
+    >>> [[colour.tolist() for colour in after] for after in rounds([graphs.path(4)], OneWL())]
+    [[[0, 0, 0, 0]], [[0, 1, 1, 0]]]
+    """
     graph = as_graph(graphs)
     system, first = test.start(graph, _checked_initial(graph, initial))
-    final = stable(system, first)
-    return [final[start:stop] for start, stop in pairwise(system.ptr.tolist())]
+    bounds = [*pairwise(system.ptr.tolist())]
+    for colour in refinements(system, first):
+        yield [colour[start:stop] for start, stop in bounds]
 
 
 def partition(graphs: Any, test: WLTest, *, initial: ArrayLike | None = None) -> Ints:
@@ -82,10 +99,14 @@ def distinguishes(g: Any, h: Any, test: WLTest, *, initial: ArrayLike | None = N
 
     ``initial`` holds the colours of the nodes of g, then those of h.
     """
-    members = as_graph(g), as_graph(h)
+    return bool(partition(side_by_side(g, h), test, initial=initial)[1])
+
+
+def side_by_side(*graphs: Any) -> Graph:
+    """Graphs as one view, each taken whole even if it stands for several side by side."""
+    members = [as_graph(graph) for graph in graphs]
     sizes = [member.num_nodes for member in members]
-    both = replace(disjoint_union(members), ptr=np.array([0, *sizes]).cumsum())
-    return bool(partition(both, test, initial=initial)[1])
+    return replace(disjoint_union(members), ptr=np.array([0, *sizes]).cumsum())
 
 
 def _checked_initial(graph: Graph, initial: ArrayLike | None) -> Ints:

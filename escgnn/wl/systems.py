@@ -1,5 +1,6 @@
 """What tests colour, and how refinement is run until it is stable."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -112,11 +113,12 @@ def tuples(csr: Csr, ptr: Ints, initial: Ints, k: int, *, folklore: bool, argume
     return system, first
 
 
-def stable(system: System, colour: Ints) -> Ints:
-    """The colours that refinement no longer splits."""
+def refinements(system: System, colour: Ints) -> Iterator[Ints]:
+    """The first colours, then those after each round that splits some; the last ones are stable."""
+    yield colour
     while (finer := system.refine(colour)).max(initial=-1) > colour.max(initial=-1):
         colour = finer
-    return colour
+        yield colour
 
 
 def classes(system: System, colour: Ints) -> Ints:

@@ -9,7 +9,7 @@ import torch
 from networkx.algorithms.isomorphism import categorical_node_match
 
 from escgnn import datasets
-from escgnn.datasets import parse_molecules, zinc
+from escgnn.datasets import parse_molecules, values, zinc
 from escgnn.datasets.molecules import (
     BOND_TYPE,
     CHIRALITY,
@@ -18,6 +18,7 @@ from escgnn.datasets.molecules import (
     STEREO,
     ZINC_FEATURES,
     _OgbColumns,
+    _read_zinc,
 )
 from escgnn.datasets.splits import scaffold_split
 from escgnn.graphs import as_graph
@@ -225,6 +226,7 @@ def test_scaffolds_that_take_rdkit_for_ever_are_refused():
 def test_a_molecule_that_rdkit_refuses_midway_leaves_nothing(monkeypatch):
     """An absurd valence is noticed when a feature is asked for, after others were read."""
     Chem, _ = chemistry()
+    monkeypatch.setattr(values, "pickles_are_known", lambda: False)
 
     def absurd(atom):
         if atom.GetAtomicNum() == 92:
@@ -235,3 +237,137 @@ def test_a_molecule_that_rdkit_refuses_midway_leaves_nothing(monkeypatch):
     found = parse_molecules(["CC", "C[U]", "CO"], "ogb")
     assert found.good.tolist() == [0, 2] and len(found.node["x"]) == 4 and len(found.edges) == 2
     assert found.reasons == {1: "RDKit cannot read it: Pre-condition Violation"}
+
+
+def asked(molecule):
+    """RDKit's values, each asked for."""
+    atoms = np.empty((molecule.GetNumAtoms(), len(values.ATOM_VALUES)), np.int64)
+    bonds = np.empty((molecule.GetNumBonds(), len(values.BOND_VALUES)), np.int64)
+    values.ask_for_values(molecule, atoms, bonds)
+    return atoms, bonds
+
+
+ODD = (
+    *(
+        "*C",
+        "[*]C",
+        "[CH3:1]C",
+        "[2H]C([2H])O",
+        "[13CH4]",
+        "N->[Fe]",
+        "[Fe+6]",
+        "[U-7]",
+        "[Og]",
+        "[SiH6-2]",
+        "C$C",
+        "C~C",
+    ),
+    *(
+        "F/C=C\\F",
+        "F/C=C/F",
+        "CC=CC",
+        "F[C@H](Cl)Br",
+        "C[S@](=O)N",
+        "[C]",
+        "[O]",
+        "[H]O[H]",
+        "[Na+].[Cl-]",
+        "[nH]1cccc1",
+    ),
+    *(
+        "C1CC1" * 60,
+        "C" * 300,
+        "C1CC2CC1C2",
+        "OC1=CC=CC(=O)C=C1",
+        "[cH-]1cccc1.[cH-]1cccc1.[Fe+2]",
+        "CC(=O)O[Pb](C)(C)C",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def some_molecules(molhiv_smiles):
+    """Some hundred of a benchmark's, and odd ones."""
+    Chem, rdBase = chemistry()
+    with rdBase.BlockLogs():
+        found = [Chem.MolFromSmiles(text) for text in [*molhiv_smiles[::97], *ODD]]
+    return [molecule for molecule in found if molecule is not None]
+
+
+def test_bytes_say_what_rdkit_says(some_molecules):
+    """The twin asks for every value; most molecules must go the fast way, or it would be the same twice."""
+    fast = 0
+    for molecule in some_molecules:
+        atoms, bonds = asked(molecule)
+        read = (np.full_like(atoms, -9), np.full_like(bonds, -9))
+        if values._read(molecule, *read):
+            fast += 1
+            assert all(map(np.array_equal, read, (atoms, bonds)))
+        values.read_values(molecule, *read)
+        assert all(map(np.array_equal, read, (atoms, bonds)))
+    assert fast > 0.97 * len(some_molecules)
+
+
+def test_damaged_bytes_are_not_believed_or_give_the_same(some_molecules):
+    """Cut anywhere, they are refused; nothing is read or written beyond the arrays."""
+    molecule = some_molecules[7]
+    content = np.frombuffer(molecule.ToBinary(0), np.uint8)
+    atoms, bonds = asked(molecule)
+    read = (np.empty_like(atoms), np.empty_like(bonds))
+    ended = [values.read_pickle(content[:length].copy(), *read) for length in range(content.size + 1)]
+    assert ended[-1]
+    for length in np.flatnonzero(ended).tolist():
+        values.read_pickle(content[:length].copy(), *read)
+        assert all(map(np.array_equal, read, (atoms, bonds))), "only what follows the rings may be missing"
+    later = content.copy()
+    later[8] += 1
+    assert not values.read_pickle(later, *read), "another version"
+
+
+def test_an_rdkit_that_writes_other_bytes_is_asked(monkeypatch, some_molecules):
+    """The comparison at the start notices, whatever has changed."""
+
+    def swapped(content, atoms, bonds):
+        known = values_read(content, atoms, bonds)
+        atoms[:, [1, 5]] = atoms[:, [5, 1]]
+        return known
+
+    values_read = values.read_pickle
+    monkeypatch.setattr(values, "read_pickle", swapped)
+    values.pickles_are_known.cache_clear()
+    try:
+        assert not values.pickles_are_known()
+        for molecule in some_molecules[:5]:
+            read = tuple(map(np.empty_like, asked(molecule)))
+            values.read_values(molecule, *read)
+            assert all(map(np.array_equal, read, asked(molecule)))
+    finally:
+        values.pickles_are_known.cache_clear()
+
+
+def naive_zinc(smiles):
+    """ZINC's types as RDKit tells them of the Kekule form, read once more."""
+    Chem, rdBase = chemistry()
+    molecule = parse(smiles)
+    with rdBase.BlockLogs():
+        Chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
+        plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
+    return _read_zinc(plain)
+
+
+def test_types_are_read_off_the_smiles(molhiv_smiles):
+    """Atoms, bonds and their order; the twin asks RDKit for each."""
+    texts = [*molhiv_smiles[::97], *ODD, "CC#N", "c1ccc2ccccc2c1", "C1CC2CC1C2", "B", "BrCCB", "c1cc(Br)ccc1Cl"]
+    found = parse_molecules(texts, "zinc")
+    assert len(found.good) > 300 and found.reasons[texts.index("B")] == "ZINC has no atom type for 'B'"
+    node = np.append(0, found.num_nodes.cumsum())
+    edge = np.append(0, found.num_edges.cumsum())
+    for place, number in enumerate(found.good.tolist()):
+        expected = naive_zinc(texts[number])
+        mine = slice(edge[place], edge[place + 1])
+        assert np.array_equal(found.node["x"][node[place] : node[place + 1]], expected.x)
+        assert np.array_equal(found.edges[mine], expected.edges)
+        assert np.array_equal(found.edge["edge_attr"][mine], expected.edge_attr)
+    for number in found.reasons:
+        with pytest.raises(ValueError):
+            naive_zinc(texts[number])

@@ -1,23 +1,21 @@
 """OSAN and PL-GNN: choices and their gradients against their definitions, and what the networks turn into without choices."""
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch
 
+from benchmarks.power import are_apart, as_data, classes, outputs, renumbered
 from escgnn import bags, graphs
 from escgnn.models import OSAN, PLGNN
-from escgnn.models.choosing import best_rows, both_ends, implicit_mle, straight_through, with_loss
-from escgnn.models.osan import from_uniform, undirected
+from escgnn.models.choosing import best_forest, best_rows, both_ends, implicit_mle, ranks, straight_through, with_loss
+from escgnn.models.osan import CHOICES, adjacent_chosen, from_uniform, undirected
 from escgnn.transforms import ChoiceBags, RootedNodes
 
 MEMBERS = [graphs.erdos_renyi(n, 0.4, seed=n) for n in (7, 4, 9)]
-
-
-def as_data(graph):
-    return Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
 
 
 def a_batch(members=MEMBERS):
@@ -43,6 +41,44 @@ def test_best_rows_equal_a_loop(sizes, number, seed):
             expected[sorted(rows, key=lambda row, t=t: (-scores[row, t], row))[:number], t] = True
     found = best_rows(torch.from_numpy(scores), torch.from_numpy(graph), torch.from_numpy(numbers))
     assert np.array_equal(found.numpy(), expected)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=100)
+def test_best_forests_are_those_of_networkx(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 12))
+    pairs = [(u, v) for u in range(size) for v in range(u, size) if rng.random() < 0.4]  # loops too
+    edge = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2)
+    scores = torch.from_numpy(rng.permutation(3 * len(pairs)).reshape(-1, 3).astype(float))
+    found = best_forest(scores, edge, size)
+    for t in range(3):
+        graph = nx.Graph()
+        graph.add_weighted_edges_from((u, v, float(scores[i, t])) for i, (u, v) in enumerate(pairs) if u != v)
+        expected = {tuple(sorted(one)) for one in nx.maximum_spanning_edges(graph, data=False)}
+        assert {pairs[i] for i in found[:, t].nonzero().flatten().tolist()} == expected
+
+
+def test_equal_scores_give_a_forest_too():
+    edge = torch.tensor([(u, v) for u in range(6) for v in range(u + 1, 6)])
+    found = best_forest(torch.zeros(len(edge), 1), edge, 7).squeeze(1)
+    assert edge[found].tolist() == [[0, v] for v in range(1, 6)]  # the first ones
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=50)
+def test_neighbours_among_the_chosen_equal_a_loop(seed):
+    rng = np.random.default_rng(seed)
+    view = graphs.disjoint_union([graphs.erdos_renyi(int(n), 0.5, seed=seed) for n in rng.integers(1, 7, 2)])
+    home = torch.from_numpy(np.repeat([0, 1], np.diff(view.ptr)))
+    place = ranks(torch.from_numpy(rng.normal(size=(view.num_nodes, 2))), home, 2)
+    found = adjacent_chosen(place, torch.from_numpy(view.edge_index), 3)
+    expected = torch.zeros(view.num_nodes, 2, 3, dtype=torch.long)
+    for u, v in view.edge_index.T.tolist():
+        for t in range(2):
+            if place[u, t] < 3 and place[v, t] < 3:
+                expected[v, t, place[u, t]] = 1
+    assert torch.equal(found, expected)
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 50))
@@ -117,20 +153,22 @@ def osan(**settings):
     return OSAN(2, hidden=8, layers=2, node_features=FEATURES, **settings).double()
 
 
+@pytest.mark.parametrize("policy", ["khop", "dual"])
 @pytest.mark.parametrize("hops", [1, 2])
-def test_the_best_ball_equals_brute_force(hops):
-    batch = ChoiceBags("khop", hops=hops)(a_batch())
-    network = osan(policy="khop")
+def test_the_best_ball_equals_brute_force(hops, policy):
+    batch = ChoiceBags(policy, hops=hops)(a_batch())
+    network = osan(policy=policy)
     scores = torch.randn(batch.num_nodes, 3, dtype=torch.float64)
     found = network._balls(network.tensors(batch))(scores)
     balls = naive_balls(batch, hops)
     for g in range(batch.num_graphs):
         roots = range(int(batch.ptr[g]), int(batch.ptr[g + 1]))
         for t in range(3):
-            best = max(roots, key=lambda root, t=t: float(scores[balls[root], t].mean()))
-            assert found[roots.start : roots.stop, t].nonzero().flatten().tolist() == [
-                v - roots.start for v in balls[best]
-            ]
+            mean = {root: float(scores[balls[root], t].mean()) for root in roots}
+            kept = {*balls[max(mean, key=mean.get)]}
+            if policy == "dual":
+                kept = {*roots} - {*balls[min(mean, key=mean.get)]} | {max(roots, key=lambda v, t=t: scores[v, t])}
+            assert {v for v in roots if found[v, t]} == kept
 
 
 def naive_balls(batch, hops):
@@ -180,8 +218,84 @@ def test_nodes_left_out_are_as_if_they_were_not_there():
     torch.testing.assert_close(network(batch), network.last(mean))
 
 
+def test_a_tree_is_what_messages_pass_along():
+    batch = a_batch()
+    network = osan(policy="mst", picks=1).eval()
+    edge, _, columns = undirected(batch.edge_index, batch.batch)
+    kept = best_forest(network.first(network.tensors(batch))[edge].sum(1), edge, batch.num_nodes).squeeze(1)
+    fewer = batch.clone()
+    fewer.edge_index = batch.edge_index[:, kept[columns]]
+    mean = (plain(network, batch) + plain(network, fewer)) / 2
+    torch.testing.assert_close(network(batch), network.last(mean))
+
+
+def test_ordered_nodes_know_which_of_the_chosen_they_are_next_to():
+    """By hand: features from the order, messages everywhere, and a sum over the copies in which a node is chosen."""
+    batch = a_batch()
+    network = osan(policy="ordered", picks=2, keep=3).eval()
+    place = ranks(network.first(network.tensors(batch)), batch.batch, 3)
+    graph = bags.graphs_bag(batch)
+    total = torch.zeros(batch.num_nodes, 8, dtype=torch.float64)
+    for t in (None, 0, 1):
+        x = network.nodes(batch.x, batch.num_nodes)
+        rows = torch.zeros(batch.num_nodes, 3, dtype=torch.float64)
+        chosen = torch.ones(batch.num_nodes, 1)
+        if t is not None:
+            rows = adjacent_chosen(place, batch.edge_index, 3)[:, t].double()
+            chosen = (place[:, t : t + 1] < 3).double()
+        x = x + network.order(rows)
+        for conv, norm in zip(network.convs, network.norms, strict=True):
+            x = (x + norm(conv(x, graph)).relu()) / 2**0.5
+        total = total + chosen * x
+    expected = network.last(network.subgraphs(graph.to_subgraphs(total, "mean")))
+    torch.testing.assert_close(network(batch), expected)
+
+
+# On these all nodes are alike, and all edges but those of CSL: one choice says what the bag of all says.
+ALIKE = [
+    graphs.cycle(6),
+    graphs.disjoint_union([graphs.cycle(3), graphs.cycle(3)]),
+    graphs.rook(4),
+    graphs.shrikhande(),
+]
+TRANSITIVE = [graphs.circulant(41, 1, step) for step in (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)]
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "like"),
+    [("osan", {"policy": "node"}, "ND"), ("osan", {"policy": "edge"}, "ED"), ("pl-gnn", {}, "NM")],
+)
+def test_where_all_nodes_are_alike_a_choice_is_as_good_as_the_bag(name, own, like):
+    members = [as_data(graphs.from_edge_index(view.edge_index, view.num_nodes)) for view in ALIKE]
+    rows = outputs(name, [*members, *map(renumbered, members)], {"picks": 1, **own})
+    assert are_apart(rows[0], rows[1])
+    assert are_apart(rows[2], rows[3]) == (like == "ED")
+    for number in range(4):
+        assert not are_apart(rows[number], rows[number + 4]), "a graph and itself, renumbered"
+    if like != "ED":
+        assert classes(outputs(name, [as_data(view) for view in TRANSITIVE], {"picks": 1, "hidden": 8, **own})) == 10
+
+
+def test_without_choices_they_tell_apart_what_message_passing_does():
+    members = [as_data(graphs.from_edge_index(view.edge_index, view.num_nodes)) for view in ALIKE[:2]]
+    for name, own in (("pl-gnn", {"picks": 0}), ("osan", {"policy": "node", "keep": 100})):
+        rows = outputs(name, members, own)
+        assert not are_apart(rows[0], rows[1])
+
+
+def test_going_back_draws_nothing():
+    """The second choice of the estimator is made with the noise of the first."""
+    network = osan(policy="node").train()
+    out = network(a_batch()).square().sum()
+    state = torch.random.get_rng_state()
+    out.backward()
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
 def policies(kind):
-    return [{"policy": policy} for policy in ("node", "edge", "khop")] if kind is OSAN else [{}, {"drop_nodes": 0.6}]
+    if kind is OSAN:
+        return [{"policy": policy, "keep": 2 if policy == "ordered" else -1} for policy in CHOICES]
+    return [{}, {"drop_nodes": 0.6}]
 
 
 @pytest.mark.parametrize(("kind", "own"), [(kind, own) for kind in (OSAN, PLGNN) for own in policies(kind)])
@@ -200,10 +314,11 @@ def test_seeds_decide_and_evaluation_draws_nothing(kind, own):
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
-@pytest.mark.parametrize("policy", ["node", "edge", "khop"])
+@pytest.mark.parametrize("policy", CHOICES)
 def test_osan_trains_on_odd_graphs(policy):
     members = [graphs.empty(1), graphs.empty(3), graphs.path(2), *MEMBERS]
-    network = osan(policy=policy, auxiliary=1.0).train()
+    keep = 2 if policy == "ordered" else -1
+    network = osan(policy=policy, keep=keep, auxiliary=1.0, beta=1e4).train()  # or so small a network changes no choice
     out = network(ChoiceBags(policy, hops=1)(a_batch(members)))
     out.square().sum().backward()
     assert out.isfinite().all() and out.shape == (6, 2)
@@ -262,7 +377,8 @@ def test_one_graph_is_a_batch():
 @pytest.mark.parametrize(
     ("kind", "wrong", "message"),
     [
-        (OSAN, {"policy": "mst"}, "policy: 'mst'; expected one of node, edge, khop"),
+        (OSAN, {"policy": "tree"}, "policy: 'tree'; expected one of node, edge, khop, dual, mst, ordered"),
+        (OSAN, {"policy": "ordered"}, "keep: -1; expected an integer from 1, as nodes are put in order"),
         (OSAN, {"keep": 0}, "keep: 0; expected how many"),
         (OSAN, {"picks": 0}, "picks: 0; expected an integer from 1"),
         (OSAN, {"beta": 0}, "beta: 0; expected"),

@@ -287,7 +287,7 @@ def test_learns_to_count():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"backbone": "gcn"}, "backbone: 'gcn'; expected one of gin, mpnn, gps, pna, gatedgcn"),
+        ({"backbone": "gcn"}, "backbone: 'gcn'; expected one of gin, mpnn, gps, pna, pna-towers, gatedgcn"),
         ({"level": "pair"}, "level: 'pair'; ESCGNN is defined for graph, node, edge"),
         ({"jumping": "max"}, "jumping: 'max'; expected one of last, concat, sum"),
         ({"norm": None}, "norm: None; expected one of batch, layer, none"),
@@ -305,7 +305,7 @@ def test_learns_to_count():
         ({"node_tuples": True}, "node_tuples: True, but num_bins is None"),
         ({"structure_mlp": True}, "structure_mlp: True, but num_bins is None"),
         ({**ON, "structure_scale": "log"}, "structure_scale: 'log'; expected one of fitted, none"),
-        ({"degrees": [1, 2]}, "degrees: given, but only pna reads them"),
+        ({"degrees": [1, 2]}, "degrees: given, but only pna and pna-towers read them"),
         ({"backbone": "gps", "hidden": 10}, "heads: 4 does not divide hidden, 10"),
         ({"backbone": "gps", "residual": False}, "residual: False, but gps is always residual"),
     ],

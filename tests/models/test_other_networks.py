@@ -1,4 +1,4 @@
-"""GSN, PPGN, Graphormer-GD, LGP-GNN and k-GNNs: what they tell apart, what they are equal to, and how many weights they have."""
+"""What other networks than those on subgraphs tell apart; what some are equal to, and how many weights they have."""
 
 from itertools import combinations
 
@@ -60,6 +60,13 @@ POWER = [
     ("lgp-gnn", {"layers": 3, "lengths": [3, 4, 5, 6]}, 6, False),
     ("lgp-gnn", {"layers": 3, "lengths": [3, 4, 5, 6, 7, 8]}, 10, False),
     ("1-gnn", {"layers": 3}, 1, False),
+    ("graphgps", {"layers": 3}, 10, False),
+    ("graphgps", {"layers": 3, "local": "gatedgcn", "walks": 16}, 10, False),
+    ("graph-transformer", {"layers": 3}, 1, False),
+    ("esc-graphgps", {"layers": 3, "hops": 1}, 3, True),
+    ("ogb-gin", {"layers": 3}, 1, False),
+    ("ogb-gin-vn", {"layers": 3}, 1, False),
+    ("esc-ogb-gin", {"layers": 3, "hops": 1}, 3, True),
 ]
 
 
@@ -114,6 +121,9 @@ def test_sets_of_three_tell_strongly_regular_graphs_apart():
         ("lgp-gnn", {"layers": 4, "lengths": [3, 4]}, False),
         ("lgp-gnn", {"layers": 4}, True),
         ("1-gnn", {"layers": 4}, False),
+        ("graphgps", {"layers": 4}, True),
+        ("graph-transformer", {"layers": 4}, False),
+        ("ogb-gin-vn", {"layers": 4}, False),
     ],
 )
 def test_pairs_of_exp(benchmark_data, name, settings, apart):
@@ -132,6 +142,10 @@ def test_pairs_of_exp(benchmark_data, name, settings, apart):
         ("ppgn", {"layers": 3, "scaled": True}, 1),
         ("graphormer-gd", {"layers": 2, "readout": "sum", "heads": 4}, 1),
         ("lgp-gnn", {"layers": 3, "lengths": [4, 6, 8]}, 1),
+        ("graphgps", {"layers": 3}, 1),
+        ("graph-transformer", {"layers": 3}, 1),
+        ("esc-graphgps", {"layers": 3, "hops": 1}, 15),
+        ("ogb-gin-vn", {"layers": 3}, 1),
     ],
 )
 def test_classes_of_sr25(benchmark_data, name, settings, expected):

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
+from benchmarks.power import are_apart, as_data, classes, outputs, renumbered
 from escgnn import bags, datasets, graphs, training
 from escgnn.bags import BagTooLargeError
 from escgnn.models import DSSGNN, SUN
@@ -20,10 +20,7 @@ CUBIC = (  # of 8 nodes; through node 0 of the first and 1 of the second go as m
     "02 03 05 12 13 17 25 36 45 46 47 67",
 )
 CSL_STEPS = (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)
-
-
-def as_data(graph):
-    return Data(edge_index=torch.from_numpy(graph.edge_index), num_nodes=graph.num_nodes)
+NAMES = {DSSGNN: "dss-gnn", SUN: "sun"}
 
 
 def two_triangles():
@@ -34,35 +31,9 @@ def cubic(text):
     return graphs.as_graph([(int(u), int(v)) for u, v in text.split()], num_nodes=8)
 
 
-def outputs(kind, policy, members, *, hops=2, level="graph", seeds=1, layers=4, **settings):
-    """What untrained networks say about each graph, or node, in units of the largest number: (rows, seeds).
-
-    Norms take the statistics of all graphs together, or an untrained network would be too nearly linear to show anything.
-    """
-    batch = PolicyBags(policy, hops=hops)(Batch.from_data_list(members))
-    columns = []
-    for seed in range(seeds):
-        torch.manual_seed(seed)
-        network = kind(1, policy=policy, level=level, hidden=8, layers=layers, **settings).double()
-        for part in network.modules():
-            if isinstance(part, torch.nn.BatchNorm1d):
-                part.eps = 0.1  # or what is equal but for rounding would be blown up
-        with torch.no_grad():
-            out = network.train()(batch)
-        columns.append(out / out.abs().max())
-    return torch.cat(columns, 1)
-
-
-def differ(rows):
-    """Whether two rows do; in between there is nothing."""
-    gap = float((rows[0] - rows[1]).abs().max())
-    assert gap < 1e-10 or gap > 1e-6, gap
-    return gap > 1e-6
-
-
-def classes(rows):
-    """How many kinds of rows there are."""
-    return len({tuple(row) for row in rows.div(1e-8).round().tolist()})
+def said(kind, policy, members, *, hops=2, seeds=2, **options):
+    """What untrained networks say about each graph, or node; see `benchmarks.power`."""
+    return outputs(NAMES[kind], members, {"policy": policy, "hidden": 8}, hops=hops, seeds=seeds, **options)
 
 
 PAIRS = {
@@ -75,50 +46,45 @@ every_policy = pytest.mark.parametrize(("kind", "policy"), ALL, ids=lambda value
 
 @every_policy
 def test_exact_power(kind, policy):
-    rng = np.random.default_rng(0)
     for name, pair in PAIRS.items():
-        renamed = graphs.permute(pair[0], rng.permutation(pair[0].num_nodes))
-        out = outputs(kind, policy, [as_data(one) for one in (*pair, renamed)], seeds=2)
+        members = [as_data(one) for one in pair]
+        out = said(kind, policy, [*members, renumbered(members[0])])
         expected = policy == "ED" if name == "rook" else (kind, policy) != (DSSGNN, "null")
-        assert differ(out[:2]) == expected, name
-        assert not differ(out[[0, 2]]), name
+        assert are_apart(out[0], out[1]) == expected, name
+        assert not are_apart(out[0], out[2]), name
 
 
-@pytest.mark.parametrize("kind", [DSSGNN, SUN])
-@pytest.mark.parametrize("policy", ["EGO", "EGO+"])
+@every_policy
 def test_skip_links_need_large_balls(kind, policy):
     members = [as_data(graphs.circulant(41, 1, step)) for step in CSL_STEPS]
-    found = [classes(outputs(kind, policy, members, hops=hops)) for hops in (1, 2, 3, 4)]
-    assert found == [2, 5, 9, 10]
+    if bags.is_cut(policy):
+        assert [classes(said(kind, policy, members, hops=hops)) for hops in (1, 2, 3, 4)] == [2, 5, 9, 10]
+    else:
+        assert classes(said(kind, policy, members)) == (1 if (kind, policy) == (DSSGNN, "null") else 10)
 
 
-@pytest.mark.parametrize(("kind", "policy", "number"), [(DSSGNN, "ED", 3), (DSSGNN, "ND", 1), (SUN, "NM", 1)])
-def test_strongly_regular_graphs_need_edges_deleted(kind, policy, number, benchmark_data):
-    members = [datasets.load("sr25", root=benchmark_data).graphs[i] for i in (0, 7, 14)]
+@every_policy
+def test_strongly_regular_graphs_need_edges_deleted(kind, policy, benchmark_data):
+    members = [*datasets.load("sr25", root=benchmark_data).graphs]
     plain = [Data(edge_index=one.edge_index, num_nodes=one.num_nodes) for one in members]
-    assert classes(outputs(kind, policy, plain)) == number
+    assert classes(said(kind, policy, plain, hops=1)) == (15 if policy == "ED" else 1)
 
 
 @every_policy
 def test_satisfiable_formulas(kind, policy, benchmark_data):
-    members = datasets.load("exp", root=benchmark_data).graphs
-    pairs = [(2 * i, 2 * i + 1) for i in (0, 301)]
-    features = {"kind": "categorical", "sizes": [2]}
-    for hops in (1, 2):
-        expected = (kind, policy) != (DSSGNN, "null") and not (hops == 1 and policy in ("EGO", "EGO+"))
-        for pair in pairs:
-            out = outputs(kind, policy, [members[i] for i in pair], hops=hops, node_features=features)
-            assert differ(out) == expected, (pair, hops)
-        if not bags.is_cut(policy):
-            break
+    every = datasets.load("exp", root=benchmark_data).graphs
+    members = [every[2 * pair + side] for pair in (0, 301) for side in (0, 1)]
+    for hops in (1, 2) if bags.is_cut(policy) else (1,):
+        expected = (kind, policy) != (DSSGNN, "null") and not (hops == 1 and bags.is_cut(policy))
+        out = said(kind, policy, members, hops=hops, categories=(2,))
+        assert [are_apart(out[i], out[i + 1]) for i in (0, 2)] == [expected, expected], hops
 
 
 @every_policy
 def test_nodes_of_a_cubic_pair(kind, policy):
     left, right = (as_data(cubic(text)) for text in CUBIC)
-    out = outputs(kind, policy, [left, right], level="node")
-    alike = (kind, policy) == (DSSGNN, "null")
-    assert differ(out[[0, 8 + 1]]) != alike
+    out = said(kind, policy, [left, right], level="node")
+    assert are_apart(out[0], out[8 + 1]) == ((kind, policy) != (DSSGNN, "null"))
 
 
 @pytest.mark.parametrize("policy", ["ND", "NM"])
@@ -129,7 +95,7 @@ def test_without_exchange_the_cubic_pair_is_equal(policy):
     for layer in network.layers:
         silence(layer.across_norm)
     out = network(Batch.from_data_list([as_data(cubic(text)) for text in CUBIC])).detach()
-    assert not differ(out[[0, 9]])
+    assert not are_apart(out[0], out[8 + 1])
 
 
 def silence(part):
@@ -235,8 +201,8 @@ def test_lonely_nodes_and_large_balls(kind, policy):
     assert out.isfinite().all() and out.shape == (3, 1)
     if bags.is_cut(policy):
         member = as_data(graphs.erdos_renyi(8, 0.6, seed=1))
-        near = outputs(kind, policy, [member], hops=9)
-        assert torch.allclose(near, outputs(kind, {"EGO": "null", "EGO+": "NM"}[policy], [member]))
+        near = said(kind, policy, [member], hops=9)
+        assert torch.allclose(near, said(kind, {"EGO": "null", "EGO+": "NM"}[policy], [member]))
 
 
 def test_what_is_refused():
@@ -258,14 +224,6 @@ def test_what_is_refused():
         PolicyBags("EGO", max_rows=50)(as_data(graphs.petersen()))
 
 
-@pytest.mark.parametrize(("policy", "workers"), [("ED", 0), ("EGO+", 0), ("EGO+", 1)])
-def test_a_batch_that_does_not_fit_names_its_size(policy, workers, tmp_path):
-    config = {"model": "dss-gnn", "transform": {"policy": policy, "max_rows": 300}, "epochs": 1, "batch_size": 20}
-    chosen = training.read_config(overrides={**config, "workers": workers})
-    with pytest.raises(BagTooLargeError, match=r"^max_rows: the bag of these 20 graphs has .*: lower batch_size, "):
-        training.fit(tiny.bundle(), chosen, tmp_path / "run", progress=False)
-
-
 def test_predictions_take_as_many_graphs_as_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(training.fitting, "draw_curves", lambda *_: None)
     config = {"model": "dss-gnn", "transform": {"policy": "NM", "max_rows": 700}, "network": {"hidden": 4, "layers": 1}}
@@ -277,7 +235,7 @@ def test_predictions_take_as_many_graphs_as_fit(tmp_path, monkeypatch):
     assert result.test
     large = as_data(graphs.complete(30))
     large.x = torch.zeros(30, 1, dtype=torch.long)
-    with pytest.raises(BagTooLargeError, match="the bag of these 1 graphs"):
+    with pytest.raises(BagTooLargeError, match="graph 0 of 1 alone needs"):
         training.predict(run, [large])
     with pytest.raises(ValueError, match=r"unknown setting 'network.policy'; did you mean 'transform.policy'\?"):
         training.read_config(overrides=["model=dss-gnn", "network.policy=ED"])

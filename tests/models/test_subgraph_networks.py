@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
-from benchmarks.power import are_apart, as_data, classes, gap, outputs
-from escgnn import graphs
+from benchmarks.power import Asked, are_apart, as_data, classes, gap, outputs, pairs_apart, renumbered
+from escgnn import datasets, graphs
 from escgnn.bags import copies_bag, node_bag
 from escgnn.counting import count
 from escgnn.models import GINAK, I2GNN, IDGNN, NGNN
@@ -105,6 +105,50 @@ def test_two_nodes_on_as_many_short_cycles(name, settings, radii):
         rows = outputs(name, CUBIC, settings, hops=hops, level="node")
         found[hops] = are_apart(rows[0], rows[8 + 1])
     assert [hops for hops, apart in found.items() if apart] == [*radii]
+
+
+BREC = {  # of the smallest pair of each category, whether it is told apart; CFI and 4-vertex pairs are too large for a test
+    "ngnn": ({"labels": "none"}, 1, {"Regular(strongly)": False, "Distance_Regular": False}),
+    "gin-ak": ({"inner": 2}, 2, {"Regular(simple)": True, "Regular(strongly)": False, "Distance_Regular": False}),
+    "i2-gnn": (
+        {"labels": "identity"},
+        2,
+        {
+            "Basic": True,
+            "Regular(simple)": True,
+            "Regular(strongly)": True,
+            "Extension": True,
+            "Distance_Regular": False,
+        },
+    ),
+    "dss-gnn": (
+        {"policy": "NM"},
+        None,
+        {
+            "Basic": True,
+            "Regular(simple)": True,
+            "Regular(strongly)": False,
+            "Extension": True,
+            "Distance_Regular": False,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BREC)
+def test_pairs_of_brec(name, benchmark_data):
+    """All 400 are in `benchmarks/brec.py --networks`."""
+    bundle = datasets.load("brec", root=benchmark_data)
+    settings, hops, expected = BREC[name]
+    members = []
+    for category in expected:
+        pairs = [number for number, one in enumerate(bundle.categories) if one == category]
+        smallest = min(pairs, key=lambda pair: int(bundle.graphs.num_nodes[2 * pair]))
+        members += [as_data(graphs.as_graph(bundle.graphs[2 * smallest + side])) for side in (0, 1)]
+    asked = Asked(name, members, {"hidden": 8, **settings}, hops=hops)
+    assert pairs_apart(asked, members) == [*expected.values()]
+    twins = [one for first in members[::2] for one in (first, renumbered(first))]
+    assert not any(pairs_apart(asked, twins))
 
 
 MEMBERS = [graphs.erdos_renyi(8, 0.4, seed=3), graphs.cycle(5), graphs.empty(2), graphs.star(3)]
@@ -243,6 +287,114 @@ def test_i2_gnn_counts_triangles_of_an_edge_with_weights_set_by_hand():
     columns = {(int(u), int(v)): int(expected[i]) for i, (u, v) in enumerate(view.edge_index.T)}
     mates = bag.node[bag.mate].tolist()
     assert [columns[i, j] for i, j in zip(bag.root.tolist(), mates, strict=True)] == walks.int().tolist()
+
+
+FLAGS = ("i", "j", "one")  # what copies know at the start: whether they are the root, or its mate, and a constant
+BLOCK = 1e5  # more than any number of walks here
+NOT_ENDS = {"i": -BLOCK, "j": -BLOCK}
+
+
+def only_if(*flags):
+    """What a value is reduced by unless a copy has these flags: all of it."""
+    return {"one": -len(flags) * BLOCK, **dict.fromkeys(flags, BLOCK)}
+
+
+# A round makes numbers of sums over neighbours (those in the first place) and of what the copy has (in the second), each
+# rectified. With a, b, c, d the nodes between j and i, in this order: ``at_i`` and ``at_j`` say who is next to the ends,
+# ``walks_3`` how many walks j, a, b, here there are. What is no path is taken away: a = c, b = d, or a = d.
+ROUNDS = (
+    {
+        "at_i": ({"i": 1}, NOT_ENDS),
+        "at_j": ({"j": 1}, NOT_ENDS),
+        "degree": ({"one": 1, "i": -1, "j": -1}, NOT_ENDS),
+    },
+    {
+        "walks_2": ({"at_j": 1}, NOT_ENDS),
+        "degree_at_i": ({}, {"degree": 1, **only_if("at_i")}),
+        "degree_at_j": ({}, {"degree": 1, **only_if("at_j")}),
+        "degree_at_both": ({}, {"degree": 1, **only_if("at_i", "at_j")}),  # j, a, b, a, i
+    },
+    {
+        "walks_3": ({"walks_2": 1}, NOT_ENDS),
+        "squares": ({}, {"walks_2": 1, **only_if("at_i")}),  # and j, a, b, a, b, i
+        "triangles": ({}, {"walks_2": 1, **only_if("at_j")}),  # of j
+        "between": ({}, {"walks_2": 1, **only_if("at_i", "at_j")}),  # those of j that go through a triangle of (i, j)
+        "first_twice": ({"degree_at_j": 1}, only_if("at_i")),  # j, a, b, a, d, i
+        "last_twice": ({"degree_at_i": 1}, only_if("at_j")),  # j, a, b, c, b, i
+    },
+    {
+        "walks_4": ({"walks_3": 1}, NOT_ENDS),
+        "pentagons": ({}, {"walks_3": 1, **only_if("at_i")}),
+        "all_triangles": ({"triangles": 1}, only_if("j")),
+    },
+    {
+        "hexagons": ({}, {"walks_4": 1, **only_if("at_i")}),
+        "bow_ties": ({"all_triangles": 1}, only_if("at_i")),  # j in the place of a = d: two triangles, one with i
+    },
+)
+CYCLES = {
+    "4-cycle": {"squares": 1},
+    "5-cycle": {"pentagons": 1, "degree_at_both": -1},
+    "6-cycle": {"hexagons": 1, "first_twice": -1, "last_twice": -1, "squares": 1, "bow_ties": -1, "between": 2},
+}
+
+
+def programmed(hops):
+    """I²-GNN with weights that are ``ROUNDS``.
+
+    Every number is there twice: as it is, which neighbours hear of, and less ``BLOCK``, which they do not, as messages are
+    rectified. What a copy receives is then its own number and a sum in the first place, and its own alone in the second.
+    """
+    names = [*FLAGS, *(name for round in ROUNDS for name in round)]
+    width = 2 * len(names)
+    place = {name: number for number, name in enumerate(names)}
+    own = {name: number + len(names) for name, number in place.items()}
+    model = I2GNN(
+        len(CYCLES), hops, hidden=width, layers=len(ROUNDS), labels="identity", norm="none", level="node"
+    ).double()
+    with torch.no_grad():
+        for one in model.parameters():
+            one.zero_()
+        model.nodes.weight[:, [own[name] for name in names]] = -BLOCK
+        for row, flag in ((1, "i"), (2, "j")):
+            model.labels.mark.weight[row, [place[flag], own[flag]]] = 1
+        for ends in (place["one"], own["one"]):
+            model.nodes.weight[:, ends] += 1
+        for layer, round in zip(model.layers, ROUNDS, strict=True):
+            first, last = layer.conv.mlp[0], layer.conv.mlp[3]
+            for name, (sums, owns) in round.items():
+                row = place[name]
+                for other, factor in sums.items():  # both, less its own
+                    first.weight[row, place[other]] += factor
+                    first.weight[row, own[other]] -= factor
+                    first.bias[row] -= factor * BLOCK
+                for other, factor in owns.items():
+                    first.weight[row, own[other]] += factor
+                    first.bias[row] += factor * BLOCK
+                last.weight[[place[name], own[name]], row] = 1
+        for part in (model.pair, model.node):
+            part[0].weight.copy_(torch.eye(width))
+            part[3].weight.copy_(torch.eye(width))
+        model.head[0].weight.copy_(torch.eye(width))
+        for row, factors in enumerate(CYCLES.values()):
+            for name, factor in factors.items():
+                model.head[3].weight[row, place[name]] = factor / 2  # both neighbours of the root on the cycle count it
+    return model.eval()
+
+
+def test_i2_gnn_counts_cycles_of_up_to_six_nodes_with_weights_set_by_hand():
+    """What its paper says it can: at every node, exactly, from balls that reach to the far side of a cycle."""
+    views = [graphs.erdos_renyi(11, p, seed=seed) for seed, p in enumerate((0.25, 0.35, 0.45, 0.6))]
+    views += [graphs.petersen(), graphs.complete(6), graphs.grid(3, 4), graphs.circulant(13, 1, 5), graphs.empty(2)]
+    batch = RootedPairs(3)(batch_of(views))
+    found = programmed(3)(batch)
+    for column, pattern in enumerate(CYCLES):
+        expected = torch.cat([torch.as_tensor(count(view, pattern, per="node")) for view in views])
+        torch.testing.assert_close(found[:, column], expected.double(), rtol=0, atol=1e-6)
+        assert expected.sum() > 50
+    small = programmed(2)(RootedPairs(2)(batch_of(views)))
+    torch.testing.assert_close(small[:, :2], found[:, :2])  # two steps reach round a pentagon
+    assert (small[:, 2] < found[:, 2] - 0.5).any()
 
 
 def test_the_context_of_a_leaf_is_what_all_balls_say_of_it():

@@ -87,7 +87,7 @@ BAD = {
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("few", [1, 1 << 15])
 def test_bad_rows_are_named_by_line(tmp_path, row, end, few, monkeypatch):
-    monkeypatch.setattr(edge_lists, "FEW", few)
+    monkeypatch.setattr(edge_lists, "ROW_BY_ROW", few)
     lines = ["\ufeffgraph,source,target", "0,1,2", "", row, "0,2,3", "1,5,6", row, "1,6,7"]
     path = write(tmp_path / "edges.csv", end.join(lines).encode("utf-8", "surrogateescape"))
     graphs, rejects = read(path)
@@ -185,7 +185,7 @@ def test_fast_and_careful_agree(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("edges") / "edges.csv"
     path.write_bytes((HEADER + "9,0,1\n" + "\n".join(rows)).encode("utf-8", "surrogateescape"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_lists, "FEW", 1)
+        patch.setattr(edge_lists, "ROW_BY_ROW", 1)
         fast = read(path)
         patch.setattr(edge_lists._TextTable, "_fast", lambda *_: None)
         assert read(path) == fast

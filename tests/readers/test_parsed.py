@@ -6,7 +6,6 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,6 @@ from escgnn.encoding import RootedEncoding
 from escgnn.graphs.graph6 import decode
 from escgnn.jobs import count_file, encode_file
 from escgnn.readers import bonds, count_within, parse, parse_graph6, parse_smiles
-from escgnn.readers import smiles as molecules
 
 PIECES = ["C", "[2H]", "c1ccccc1", "O=C", "[Na+].", "N#", "C(", "1", "", "[H][H]", "*", "C1CC1", "é", "F/C=C/"]
 
@@ -43,11 +41,9 @@ def plain(parsed):
 texts = st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map("".join), max_size=12)
 
 
-@given(texts, st.sampled_from([1, 3, 256]))
-def test_molecules_at_once_are_molecules_one_by_one(texts, large):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(molecules, "LARGE", large)
-        assert plain(parse_smiles(texts)) == one_by_one(texts)
+@given(texts)
+def test_molecules_at_once_are_molecules_one_by_one(texts):
+    assert plain(parse_smiles(texts)) == one_by_one(texts)
 
 
 def test_features_do_not_change_the_graph():

@@ -1,10 +1,12 @@
 import sys
+from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from escgnn.readers import GraphFile, chemistry, parse, parse_smiles
+from escgnn.readers import GraphFile, bonds_as_written, chemistry, parse, parse_smiles
 from tests.readers.reader import read
 
 VALENCE = "Explicit valence for atom # 1 C, 6, is greater than permitted"
@@ -158,3 +160,93 @@ def test_without_rdkit_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     with pytest.raises(ImportError, match=r"reading molecules needs RDKit: pip install 'escgnn\[chem\]'"):
         GraphFile(path)
+
+
+PIECES = [
+    *(
+        "C",
+        "N",
+        "O",
+        "c",
+        "Cl",
+        "Br",
+        "[13C@@H]",
+        "[NH+]",
+        "[2H]",
+        "[H]",
+        "*",
+        "F",
+        "1",
+        "2",
+        "%12",
+        "(",
+        ")",
+        "=",
+        "#",
+    ),
+    *("/", "\\", ".", "-", "~", "->", "%(123)", "c1ccccc1", "C1CC1", "(=O)", "(C)", "[", "]", "B", "I", "$", "C(C)(C)"),
+]
+
+
+def random_smiles(random):
+    """Letters at random, and some that make sense more often."""
+    if random.random() < 0.5:
+        return "".join(random.choices(PIECES, k=random.randint(1, 12)))
+    chain = [
+        *random.choices(
+            ["C", "N", "O", "c1ccccc1", "C(=O)", "C(C)", "[C@@H](F)", "C=C", "C#C", "S"], k=random.randint(2, 9)
+        )
+    ]
+    for mark in random.sample(["1", "2", "%11", "=3", "9"], random.randint(0, 2)):
+        first, last = sorted(random.sample(range(len(chain) + 1), 2))
+        chain[min(first, len(chain) - 1)] += mark
+        chain[last - 1] += mark.strip("=")
+    return random.choice(["", "", "[H]", "[2H]", "[Na+]."]) + "".join(chain)
+
+
+def test_bonds_are_those_that_rdkit_finds():
+    """Of thousands of random texts; the twin asks RDKit for the bonds of each."""
+    random = Random(0)
+    Chem, rdBase = chemistry()
+    texts = [random_smiles(random) for _ in range(3000)]
+    found = parse_smiles(texts)
+    edge = np.append(0, found.num_edges.cumsum())
+    with rdBase.BlockLogs():
+        for place, number in enumerate(found.good.tolist()):
+            molecule = Chem.MolFromSmiles(texts[number])
+            expected = sorted(sorted((b.GetBeginAtomIdx(), b.GetEndAtomIdx())) for b in molecule.GetBonds())
+            assert found.num_nodes[place] == molecule.GetNumAtoms()
+            assert sorted(found.edges[edge[place] : edge[place + 1]].tolist()) == expected, texts[number]
+        assert all(
+            Chem.MolFromSmiles(texts[number]) is None or "heavy" in found.reasons[number] for number in found.reasons
+        )
+    assert len(found.good) > 700 and len(found.reasons) > 700
+
+
+def test_the_order_of_bonds_is_that_of_rdkit():
+    """Chains first, then rings by their marks; what stands before a mark says where the bond begins."""
+    Chem, _ = chemistry()
+    for text in (
+        "C1CC1C1CC1",
+        "C2CC1CC2C1",
+        "C1=CC=1",
+        "C=1CC1",
+        "C1CC=1",
+        "C12CC1C2",
+        "C%10CC%10C1CC1",
+        "C1=C2C(CC1)C=C2.N",
+    ):
+        molecule = Chem.MolFromSmiles(text, sanitize=False)
+        written = bonds_as_written([text])
+        ordered = written.bonds[np.argsort(written.bonds[:, 3], kind="stable")]
+        kinds = {0: "SINGLE", ord("="): "DOUBLE"}
+        assert [(u, v, kinds[letter]) for u, v, letter, _ in ordered.tolist()] == [
+            (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), str(bond.GetBondType())) for bond in molecule.GetBonds()
+        ]
+
+
+def test_no_texts_and_texts_that_end_early():
+    assert len(parse_smiles([]).edges) == 0
+    written = bonds_as_written(["", "C%", "C%1", "[C", "C(", "C)", "C1", "1C", "C11", "C\u00e9", "CC"])
+    assert written.num_atoms.tolist() == [0, *[-1] * 9, 2]
+    assert written.num_bonds.tolist() == [*[0] * 10, 1]

@@ -6,10 +6,10 @@ import pytest
 
 from escgnn import records
 from escgnn.experiments import EXPERIMENTS as ALL
+from escgnn.markup import VOID
 from escgnn.records import Record
 from escgnn.report import Report, build, write
 from escgnn.report.content import number
-from escgnn.report.markup import VOID
 from tests.report.examples import COUNT, EXPERIMENTS, experiment, full, run
 
 EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;|`"
@@ -88,6 +88,9 @@ def test_what_a_number_is_worth_stands_beside_it(report):
     assert "hour shorter than in the paper: 6 runs, 2 seeds, 60 min; escgnn reproduce counting --seeds 2" in text
     assert "variant chosen: h=1" in page
     assert "epochs: 40" in page
+    assert "processor time: 3 min" in page
+    assert "2 seeds 80 epochs, 3 min CPU" in text, "of both columns, for one seed"
+    assert "published: a network per target" in text
 
 
 def test_what_was_not_run_and_why(report):
@@ -150,19 +153,20 @@ def test_nothing_in_a_record_becomes_html(tmp_path):
 def test_markdown_cells_cannot_be_broken_out_of():
     table = replace(COUNT, rows=("a|b\n<b>",), paper={})
     lines = Report((experiment("counting", table),), (run(0.5, row="a|b\n<b>"),), "now").markdown().splitlines()
-    assert "| a\\|b &lt;b> | hour | 1 | 0.5000 | not run |" in lines
+    assert "| a\\|b &lt;b> | hour | 1 |  | 0.5000 | not run |" in lines
 
 
 def test_markdown(report):
     lines = report.markdown().splitlines()
-    assert "| ESC-GNN | hour | 2 | 0.0105 (0.0074) | 0.0013 (0.0044) ✓ |" in lines
-    assert "| MPNN | smoke | 1 | 0.4100 (0.3515) | not run |" in lines
-    assert "| *PPGN* | *published* |  | (0.0005) | (0.0013) |" in lines
-    assert "| zinc | paper | 1 | 12.382 (12.38) = |" in lines
+    assert "| ESC-GNN | hour | 2 | 80 epochs, 3 min CPU | 0.0105 (0.0074) | 0.0013 (0.0044) ✓ |" in lines
+    assert "| MPNN | smoke | 1 | 2 epochs | 0.4100 (0.3515) | not run |" in lines
+    assert "| *PPGN* | *published* |  |  | (0.0005) | (0.0013) |" in lines
+    assert "| zinc | paper | 1 |  | 12.382 (12.38) = |" in lines
     assert "- `tab:mol`, all rows: no record" in lines
     assert "- note: without hydrogen (statistics, zinc)" in lines
     tables = [line for line in lines if line.startswith("|")]
-    assert {line.count("|") for line in tables} == {5, 6}
+    assert {line.count("|") for line in tables} == {6, 7}
+    assert "How the published numbers were made. PPGN: 96,001 parameters; ESC-GNN: a network per target." in lines
 
 
 def test_a_number_that_should_be_the_same_and_is_not():

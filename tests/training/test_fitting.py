@@ -135,13 +135,13 @@ def test_it_learns(tmp_path):
     assert losses[-1] < losses[0] / 2
 
 
-@pytest.mark.parametrize("backbone", ["mpnn", "gps", "pna", "gatedgcn"])
+@pytest.mark.parametrize("backbone", ["mpnn", "gps", "pna", "pna-towers", "gatedgcn"])
 def test_backbones(backbone, tmp_path):
     bundle = tiny.bundle()
     result = silent_fit(bundle, change(epochs=1, network={"backbone": backbone}), tmp_path)
     run = load_run(tmp_path)
     assert evaluate(run, bundle) == result.test
-    if backbone == "pna":
+    if backbone.startswith("pna"):
         assert sum(run.model.settings["degrees"]) == bundle.train.num_nodes_total
 
 
@@ -207,6 +207,15 @@ class TestBestEpoch:
         assert (history.best_epoch, history.best_loss, history.improved_epoch) == (2, 0.5, 1)
         assert history.best_weights["w"] == 2
         assert history.stopped(10, 5) == "early" and history.stopped(10, 6) == ""
+
+    def test_the_loss_alone_may_decide(self):
+        history = History(Task("graph", "binary", "accuracy", "max", ("t",)), "loss")
+        for epoch, (value, loss) in enumerate([(0.9, 0.7), (0.5, 0.4), (1, math.nan), (0.8, 0.4), (1, 0.6)]):
+            row = {"epoch": epoch, "loss": 1.0, "validation_loss": loss}
+            history.add(row, {"accuracy": value}, {"w": torch.tensor(float(epoch))})
+        assert (history.best_epoch, history.best_loss, history.best_metrics) == (1, 0.4, {"accuracy": 0.5})
+        assert history.stopped(10, 3) == "early", "early stopping counts from there"
+        assert "select" not in history.state()
 
     def test_a_history_without_losses_goes_on(self):
         """Of a time when the first of several equal epochs was the best."""

@@ -234,6 +234,92 @@ LGP_GNN: Presets = {
         "network": {"hidden": 70, "layers": 16},
     },
 }
+PNA_TOWERS: Presets = {
+    "authors/zinc-12k": {
+        **HALVED,
+        "patience": 20,
+        "epochs": 1000,
+        "weight_decay": 3e-6,
+        "network": {"hidden": 70, "last": 60, "layers": 4, "edge_hidden": 50, "towers": 5},
+    },
+    "authors/zinc-12k-large": {
+        **HALVED,
+        "patience": 20,
+        "epochs": 1000,
+        "weight_decay": 3e-6,
+        "network": {"hidden": 70, "layers": 16, "edge_hidden": 40, "towers": 5},
+    },
+    "authors/ogbg-molhiv": {
+        **HALVED,
+        "lr": 1e-2,
+        "patience": 20,
+        "epochs": 200,
+        "network": {
+            "variant": "simple",
+            "hidden": 80,
+            "layers": 4,
+            "dropout": 0.3,
+            "pool": "mean",
+            "graph_norm": False,
+        },
+    },
+}
+DGN: Presets = {
+    "authors/zinc-12k": {
+        **HALVED,
+        "patience": 20,
+        "epochs": 1000,
+        "weight_decay": 3e-7,
+        "network": {
+            "hidden": 75,
+            "last": 70,
+            "layers": 4,
+            "edge_hidden": 10,
+            "towers": 5,
+            "aggregators": ["mean", "dir-dx", "max", "min"],
+        },
+    },
+    "authors/ogbg-molhiv": {
+        **HALVED,
+        "lr": 1e-2,
+        "patience": 20,
+        "epochs": 200,
+        "network": {
+            "variant": "simple",
+            "hidden": 70,
+            "layers": 4,
+            "aggregators": ["mean", "max", "min", "dir-av", "dir-dx"],
+            "scalers": ["identity"],
+            "dropout": 0.3,
+            "pool": "mean",
+            "graph_norm": False,
+        },
+    },
+}
+LONG_RINGS: dict[str, Any] = {**HALVED, "patience": 20, "epochs": 1000, "transform": {"longest": 18}}
+MOLHIV_RINGS: dict[str, Any] = {
+    "transform": {"longest": 6},
+    "lr": 1e-4,
+    "schedule": "constant",
+    "batch_size": 128,
+    "epochs": 150,
+}
+CIN: Presets = {
+    "authors/zinc-12k": {**LONG_RINGS, "network": {"hidden": 128, "layers": 4}},
+    "authors/zinc-12k-small": {**LONG_RINGS, "network": {"hidden": 48, "layers": 2}},
+    "authors/ogbg-molhiv": {**MOLHIV_RINGS, "network": {"hidden": 64, "layers": 2, "dropout": 0.5, "pool": "mean"}},
+    "authors/ogbg-molhiv-small": {
+        **MOLHIV_RINGS,
+        "network": {"hidden": 48, "layers": 2, "dropout": 0.5, "pool": "mean"},
+    },
+    "authors/csl": {
+        "transform": {"longest": 8},
+        "network": {"hidden": 160, "layers": 3, "norm": "layer", "pool": "mean"},
+        "lr": 5e-4,
+        "batch_size": 12,
+        "epochs": 300,
+    },
+}
 QM9: dict[str, Any] = {"lr": 1e-3, "schedule": "plateau", "factor": 0.7, "patience": 5, "batch_size": 64}
 MEAN: dict[str, Any] = {"hidden": 64, "layers": 3, "first": 32, "aggregate": "mean", "pool": "mean"}
 ONE_GNN: Presets = {"authors/qm9": {**QM9, "epochs": 300, "network": {**MEAN, "head": [32, 16]}}}
@@ -245,4 +331,66 @@ THREE_GNN: Presets = {
         "batch_size": 20,
         "epochs": 500,
     }
+}
+COSINE: dict[str, Any] = {
+    "optimizer": "adamw",
+    "weight_decay": 1e-5,
+    "schedule": "cosine",
+    "gradient_clip": 1.0,
+    "batch_size": 32,
+}
+ZINC: dict[str, Any] = {**COSINE, "lr": 1e-3, "warmup": 50, "epochs": 2000}
+HIV: dict[str, Any] = {**COSINE, "lr": 1e-4, "warmup": 5, "epochs": 100}
+GPS: dict[str, Any] = {"hidden": 64, "layers": 10, "heads": 4, "attention_dropout": 0.5, "norm": "batch"}
+GPS_ON_ZINC: dict[str, Any] = {**GPS, "local": "gine", "dropout": 0.0, "pool": "sum"}
+GPS_ON_HIV: dict[str, Any] = {**GPS, "local": "gatedgcn", "dropout": 0.05, "pool": "mean"}
+GPS_ON_PCBA: dict[str, Any] = {**GPS_ON_HIV, "hidden": 384, "layers": 5, "dropout": 0.2, "linear_head": True}
+GRAPH_GPS: Presets = {
+    "authors/zinc-12k": {**ZINC, "transform": {"walks": 20}, "network": {**GPS_ON_ZINC, "walk_channels": 28}},
+    "authors/zinc-12k-laplacian": {
+        **ZINC,
+        "transform": {"walks": 0, "frequencies": 8},
+        "network": {**GPS_ON_ZINC, "spectrum_channels": 8},
+    },
+    "authors/ogbg-molhiv": {**HIV, "transform": {"walks": 16}, "network": {**GPS_ON_HIV, "walk_channels": 16}},
+    "authors/ogbg-molpcba": {
+        **HIV,
+        "lr": 5e-4,
+        "batch_size": 512,
+        "transform": {"walks": 16},
+        "network": {**GPS_ON_PCBA, "walk_channels": 20},
+    },
+}
+GRAPH_TRANSFORMER: Presets = {
+    "authors/zinc-12k": {**ZINC, "network": GPS_ON_ZINC},
+    "authors/ogbg-molhiv": {**HIV, "network": GPS_ON_HIV},
+}
+BALLS: dict[str, Any] = {"parts": ["degree", "node", "joint", "edge", "resistance"], "subgraph": "balls"}
+ESC_GRAPH_GPS: Presets = {
+    "default": {"transform": {"walks": 0}},  # the paper says: without positional encodings
+    "authors/zinc-12k": {  # but their files switch on eigenvectors
+        **ZINC,
+        "transform": {**BALLS, "hops": 3, "walks": 0, "frequencies": 8},
+        "network": {**GPS_ON_ZINC, "spectrum_channels": 8, "structure_scale": "none"},
+    },
+}
+OGB: dict[str, Any] = {"hidden": 300, "layers": 5, "dropout": 0.5, "pool": "mean", "norm": "batch"}
+OGB_GIN: Presets = {
+    "authors/ogbg-molhiv": {"lr": 1e-3, "schedule": "constant", "batch_size": 32, "epochs": 100, "network": OGB},
+}
+ESC_OGB_GIN: Presets = {
+    "authors/ogbg-molhiv": {
+        "lr": 1e-3,
+        "batch_size": 32,
+        "epochs": 150,
+        "transform": {**BALLS, "hops": 4},
+        "network": {**OGB, "layers": 6, "dropout": 0.65, "virtual_node": True, "structure_scale": "none"},
+    },
+    "authors/ogbg-molpcba": {
+        "lr": 2e-4,
+        "batch_size": 32,
+        "epochs": 150,
+        "transform": {**BALLS, "hops": 3},
+        "network": {**OGB, "layers": 4, "virtual_node": True, "structure_scale": "none"},
+    },
 }

@@ -1,0 +1,174 @@
+"""How heavy the explorer's pages are, and how long people wait: from the command to ready, from a click to the picture.
+
+    python benchmarks/explorer.py [--quick] [--pictures FOLDER]
+
+Clicks are those of a real mouse in Chromium, timed inside the page. Every run is appended to `history.jsonl`; with
+``--pictures`` the screenshots of the docs are made instead.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from threading import Thread
+
+from PIL import Image
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.measure import record
+from escgnn import graphs
+from escgnn.encoding import PARTS
+from escgnn.explorer import Server, compare, read, view
+from tests.browser import Tab
+
+CAFFEINE = "CN1C=NC2=C1C(=O)N(C(=O)N2C)C"
+DRUG = "CC(=O)Nc1ccc(cc1)OCC(O)CN2CCN(CC2)c3ccccc3OC"  # 29 atoms
+# From the click itself to the frame after the one in which the new histograms are there.
+TIMED = """new Promise(done => {
+  const before = document.querySelector('.side h3');
+  addEventListener('click', event => {
+    const start = event.timeStamp;
+    const look = () => document.querySelector('.side h3') === before ? setTimeout(look, 0)
+      : requestAnimationFrame(() => requestAnimationFrame(now => done(performance.now() - start)));
+    look();
+  }, {once: true, capture: true});
+})"""
+console = Console(width=110)
+
+
+def pages():
+    """What is weighed, by name."""
+    return {
+        "view, caffeine, h = 2": lambda: view(CAFFEINE),
+        "view, 29 atoms, h = 2": lambda: view(DRUG),
+        "view, 29 atoms, all parts": lambda: view(DRUG, 2, tuple(PARTS)),
+        "view, rook graph, h = 2": lambda: view(graphs.rook(4)),
+        "compare, rook and Shrikhande": lambda: compare("rook"),
+        "compare, CSL, h = 3": lambda: compare("csl", hops=3),
+    }
+
+
+def weights():
+    """Bytes of pages, and the seconds that making them takes once everything is loaded."""
+    table = Table("page", "kB", "of which data", "seconds to make", title="Pages, each one file")
+    found = {}
+    for name, make in pages().items():
+        make()
+        start = time.perf_counter()
+        html = make().html
+        seconds = time.perf_counter() - start
+        size = len(html.encode())
+        data = len(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0].encode())
+        found[name] = {"bytes": size, "data": data, "seconds": seconds}
+        table.add_row(name, f"{size / 1000:.1f}", f"{data / 1000:.1f}", f"{seconds:.2f}")
+    console.print(table)
+    return {"pages": found}
+
+
+def command_to_ready(repeats):
+    """Seconds from ``escgnn explore`` to the line that says it is ready, kernels compiled before."""
+    found = []
+    for _ in range(repeats + 1):
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "escgnn.cli", "explore", CAFFEINE, "--no-browser"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        line = process.stdout.readline()
+        found.append(time.perf_counter() - start)
+        process.terminate()
+        process.communicate()
+        assert re.match(r"ready at http://127\.0\.0\.1:\d+/", line), line
+    return {"command_to_ready": median(found[1:])}
+
+
+def click_to_picture(repeats):
+    """Milliseconds from a click on an edge to its histograms on the screen: of a saved page, and with a server."""
+    found = {}
+    with TemporaryDirectory() as folder:
+        server = Server(read(DRUG))
+        server.warm_up()
+        thread = Thread(target=server.serve, daemon=True)
+        thread.start()
+        path = Path(folder, "page.html")
+        view(DRUG).save(path)
+        with Tab(Path(folder)) as tab:
+            for name, url in (("saved page", path.as_uri()), ("server", server.url)):
+                tab.goto(url)
+                tab.until("document.querySelectorAll('.bin').length")
+                times = []
+                for edge in range(repeats):
+                    tab.js(f"void (globalThis.timed = {TIMED})")
+                    u, v = tab.js(f"(e => [e.dataset.u, e.dataset.v])(document.querySelectorAll('.edge')[{2 * edge}])")
+                    tab.click(f'.edge[data-u="{u}"][data-v="{v}"]')
+                    times.append(tab.js("globalThis.timed"))
+                found[name] = median(times)
+        server.stop()
+        thread.join()
+    return {"click_to_picture_ms": found}
+
+
+def photograph(tab, path):
+    """A screenshot in few colours, which is a third of the size."""
+    tab.screenshot(path)
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(48).save(path, optimize=True)
+
+
+def pictures(folder):
+    """The screenshots of the docs."""
+    with TemporaryDirectory() as held, Tab(Path(held), 1000, 640) as tab:
+        path = Path(held, "page.html")
+        view(CAFFEINE).save(path)
+        tab.goto(path.as_uri())
+        tab.click('.edge[data-u="4"][data-v="5"]')
+        tab.hover("[data-part=edge] .bin:nth-of-type(3)")
+        tab.js("scrollTo(0, 0)")
+        photograph(tab, folder / "explorer-view.png")
+        compare("rook").save(path)
+        tab.goto(path.as_uri())
+        tab.resize(1000, 720)
+        photograph(tab, folder / "explorer-compare.png")
+        server = Server(read("0-1 1-2 2-0 2-3"))
+        server.warm_up()
+        thread = Thread(target=server.serve, daemon=True)
+        thread.start()
+        tab.goto(server.url)
+        tab.until("document.querySelectorAll('.bin').length")
+        tab.click(".drawing summary")
+        x, y = tab.place(".canvas")
+        for dx, dy in ((-120, -60), (60, -80), (140, 40), (-20, 80), (-160, 60)):
+            tab.click_at(x + dx, y + dy)
+        for u, v in ((1, 2), (2, 3), (3, 4), (4, 5), (5, 1), (2, 4)):
+            tab.click(f".canvas .node:nth-of-type({u})")
+            tab.click(f".canvas .node:nth-of-type({v})")
+        tab.js("scrollTo(0, 0)")
+        photograph(tab, folder / "explorer-live.png")
+        server.stop()
+        thread.join()
+
+
+def main():
+    """Run everything and record it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, no record")
+    parser.add_argument("--pictures", type=Path, help="folder to write screenshots to, and do nothing else")
+    options = parser.parse_args()
+    if options.pictures:
+        pictures(options.pictures)
+        return
+    repeats = 2 if options.quick else 5
+    figures = weights() | command_to_ready(repeats) | click_to_picture(3 * repeats)
+    console.print(f"command to ready: {figures['command_to_ready']:.1f} s")
+    for name, milliseconds in figures["click_to_picture_ms"].items():
+        console.print(f"click to picture, {name}: {milliseconds:.0f} ms")
+    if not options.quick:
+        record("explorer", figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Attention between all nodes of each graph of a batch, with little padding."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+
+class Room(NamedTuple):
+    """Places for the nodes of some graphs: one graph a line, padded to the largest of them.
+
+    Attributes:
+        places: The node at each place, any where there is none, (lines, width).
+        is_empty: Where there is none, (lines, width).
+        apart: Which two places of all lines must not hear of each other, (width, width); None if all may.
+    """
+
+    places: Tensor
+    is_empty: Tensor
+    apart: Tensor | None = None
+
+
+def rooms_of(ptr: Tensor, batch: Tensor) -> list[Room]:
+    """Rooms for all graphs of a batch: those of 1, of 2, of 3 to 4, of 5 to 8 nodes, and so on.
+
+    So a graph has at most twice as many places as nodes, whatever stands beside it. In a program that is exported the number of
+    rooms cannot depend on the data: there all nodes share one, in which those of other graphs are not heard.
+
+    >>> [room.places.tolist() for room in rooms_of(torch.tensor([0, 3, 4, 8]), torch.tensor([0, 0, 0, 1, 2, 2, 2, 2]))]
+    [[[3]], [[0, 1, 2, 0], [4, 5, 6, 7]]]
+
+    Args:
+        ptr: Where each graph's nodes begin, (G + 1,).
+        batch: The graph of each node, (N,).
+    """
+    if _is_exported():
+        everyone = torch.arange(batch.numel(), device=batch.device).unsqueeze(0)  # (1, N)
+        return [Room(everyone, torch.zeros_like(everyone, dtype=torch.bool), batch.unsqueeze(1) != batch)]
+    sizes = ptr.diff()
+    found = []
+    least = 0
+    most = 1
+    while least < _largest(sizes):
+        chosen = (sizes > least) & (sizes <= most)
+        if bool(chosen.any()):
+            size = sizes[chosen].unsqueeze(1)  # (lines, 1)
+            column = torch.arange(_largest(size), device=ptr.device)  # (width,)
+            is_empty = column >= size  # (lines, width)
+            places = (ptr[:-1][chosen].unsqueeze(1) + column).masked_fill(is_empty, 0)
+            found.append(Room(places, is_empty))
+        least = most
+        most = 2 * most
+    return found
+
+
+def _is_exported() -> bool:
+    """Whether a program is made of what runs now; torch has told this from compiling since 2.7."""
+    ask = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
+    return bool(ask())
+
+
+def _largest(sizes: Tensor) -> int:
+    return int(sizes.max()) if sizes.numel() else 0
+
+
+class GraphAttention(nn.Module):
+    """Attention of several heads between all nodes of a graph, (N, channels) to (N, channels).
+
+    Args:
+        channels: Size of all vectors.
+        heads: How many, a divisor of ``channels``.
+        dropout: Share of weights dropped.
+    """
+
+    def __init__(self, channels: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.inside = nn.MultiheadAttention(channels, heads, dropout=dropout, batch_first=True)
+
+    def forward(self, h: Tensor, rooms: list[Room]) -> Tensor:
+        """What every node hears."""
+        if _is_exported():
+            ((places, _, apart),) = rooms
+            alone = h[places]  # (1, N, channels)
+            heard, _ = self.inside(alone, alone, alone, attn_mask=apart, need_weights=False)
+            everyone: Tensor = heard.squeeze(0)  # (N, channels)
+            return everyone
+        found = [h[:0]]
+        order = [h.new_zeros(0, dtype=torch.int64)]
+        for places, is_empty, _ in rooms:
+            lines = h[places]  # (lines, width, channels)
+            heard, _ = self.inside(lines, lines, lines, key_padding_mask=is_empty, need_weights=False)
+            found.append(heard[~is_empty])
+            order.append(places[~is_empty])
+        return h.new_empty(h.shape).index_copy(0, torch.cat(order), torch.cat(found))  # (N, channels)

@@ -1,0 +1,62 @@
+"""`tab:tu`: which graphs teach, choose and judge, and what number is taken."""
+
+import json
+import statistics
+
+import numpy as np
+import pytest
+
+from escgnn import datasets
+from escgnn.experiments import EXPERIMENTS, classification
+from escgnn.training import read_config
+
+
+def test_folds(benchmark_data):
+    bundle = datasets.load("mutag")
+    blocks = [{*fold.test.tolist()} for fold in bundle.folds]
+    nested = classification.with_folds(bundle, "nested").folds
+    flat = classification.with_folds(bundle, "max of mean").folds
+    for i in range(10):
+        train, validation, test = ({*subset.tolist()} for subset in nested[i])
+        assert test == blocks[i] and validation == blocks[i - 1]
+        assert train == {*range(188)} - test - validation
+        train, validation, test = ({*subset.tolist()} for subset in flat[i])
+        assert test == validation == blocks[i] and train == {*range(188)} - test
+
+
+def test_features(benchmark_data):
+    mutag = datasets.load("mutag")
+    assert "edge_attr" in mutag.features and [*classification.bare(mutag).features] == ["x"]
+    imdb = classification.bare(datasets.load("imdb-b"))
+    degrees = np.bincount(imdb.graphs[3].edge_index[0], minlength=imdb.graphs[3].num_nodes)
+    assert imdb.graphs[3].x[:, 0].tolist() == np.minimum(degrees, 63).tolist()
+    assert imdb.features["x"].sizes == (64,)
+
+
+def test_the_mean_comes_before_the_maximum():
+    curves = [[0.1, 0.9, 0.2], [0.8, 0.3, 0.2]]
+    assert classification.max_of_mean(curves) == pytest.approx(0.6)
+
+
+def test_layers_are_chosen_in_the_paper():
+    cells = EXPERIMENTS["classification"].cells("paper", 1)
+    own = [one for one in cells if one.row == "GIN" and one.variant.startswith("MUTAG, nested")]
+    assert [one.variant for one in own] == [f"MUTAG, nested, {layers} layers" for layers in (2, 3, 4, 5)]
+    assert [read_config(overrides=one.settings["settings"]).network["layers"] for one in own] == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(("row", "protocol"), [("ESC-GNN (h2)", "nested"), ("GIN", "max of mean")])
+def test_a_cell(row, protocol, tmp_path, benchmark_data):
+    experiment = EXPERIMENTS["classification"]
+    cells = {(one.row, one.variant): one for one in experiment.cells("smoke", 1)}
+    found = experiment.run(cells[row, f"MUTAG, {protocol}"], tmp_path, False)
+    label = classification.PROTOCOLS[protocol].label
+    results = [json.loads((tmp_path / f"fold{i}" / "result.json").read_text()) for i in range(2)]
+    if protocol == "nested":
+        mean = statistics.fmean(result["test"]["accuracy"] for result in results)
+        assert found.values == {label: {"MUTAG": pytest.approx(100 * mean)}}
+        assert found.validation["MUTAG"] < 0, "the negative loss, as higher is better"
+    else:
+        best = max(statistics.fmean(result["validation"]["accuracy"] for result in results), 0)
+        assert found.values[label]["MUTAG"] == pytest.approx(100 * best), "of one epoch"
+    assert found.epochs == 2
