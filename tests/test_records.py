@@ -45,6 +45,12 @@ def test_a_second_run_takes_the_place_of_the_first(tmp_path):
     assert [path.name for path in (tmp_path / "a" / "smoke").iterdir()] == ["row_seed0.json"]
 
 
+def test_published_numbers_are_those_of_their_column():
+    table = records.Table("tab:x", "x", "mae", ("a", "b"), ("ours",), paper={"theirs": (1.0, None), "ours": (2.0, 3.0)})
+    assert [table.published(row, "b") for row in ("theirs", "ours", "nobody")] == [None, 3.0, None]
+    assert table.published("ours", "a") == 2.0
+
+
 def test_a_record_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = records.write(Record("a", "row", "smoke", note="first"), tmp_path)
     before = path.read_text()

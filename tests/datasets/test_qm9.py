@@ -59,7 +59,7 @@ def test_hydrogens_are_counted_at_either_end_of_a_bond():
     """Two molecules, O-H written in both ways, and H-C."""
     z = np.array([8, 1, 1, 1, 6])
     edges = np.array([[0, 1], [2, 0], [0, 1]])
-    columns = qm9._atom_columns(z, np.zeros((5, 4)), [3, 2], [2, 1], edges)
+    columns = qm9.atom_columns(z, np.zeros((5, 4)), [3, 2], [2, 1], edges)
     assert columns[:, -1].tolist() == [2, 0, 0, 0, 1]
     assert columns[:, 5].tolist() == z.tolist()
 

@@ -1,6 +1,7 @@
 import gzip
 import hashlib
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -434,3 +435,14 @@ def test_lines_of_graph6_that_cannot_be_used_are_named(tmp_path):
     (tmp_path / "labels.csv").write_text("graph,y\n1,1\n")
     bundle = datasets.load(tmp_path / "graphs.g6", targets=["y"], labels=tmp_path / "labels.csv")  # a path, not a text
     assert [row.line for row in bundle.rejected] == [1, 4]
+
+
+def test_moments_and_splits_of_a_bundle(table):
+    """The normalised error divides by training and validation graphs; deviations are those of a sample."""
+    table.write_text("smiles,y,part\nC,1,train\nCC,3,train\nCCC,8,valid\nCCCC,100,test\n")
+    bundle = datasets.load(table, targets=["y"], split="column:part")
+    assert bundle.scale["y"] == pytest.approx((4, 13**0.5))
+    assert bundle.statistics.targets["y"] == pytest.approx((28, (6938 / 3) ** 0.5))
+    for wrong in (4, -1):
+        with pytest.raises(ValueError, match="test: it names a graph that does not exist; there are 4"):
+            replace(bundle, split=bundle.split._replace(test=np.array([wrong])))

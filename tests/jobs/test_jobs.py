@@ -130,6 +130,7 @@ def test_counts(tmp_path, per, extension):
     if per == "edge":
         once = union.edge_index[0] < union.edge_index[1]
         assert table["target"].to_pylist() == (union.edge_index[1, once] - np.repeat([0, 12], [15, 10])).tolist()
+        assert table["graph"].to_pylist() == [0] * 15 + [2] * 10
         expected = expected[once]
     assert table["count"].to_pylist() == expected.tolist()
     assert summary.totals == {"count": expected.sum()}

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from tests.mutants.running import ENDLESS, Run, Trial, copy_tree, finished, load
 from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
+PLAIN_NAME = re.compile(r"[\w./:\[\] -]+")
 # Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
 PATIENCE = {False: 600, True: 30}
 
@@ -88,7 +90,7 @@ def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
                     mutant, original = running.pop(run)
                     put(run.tree / mutant.file, original)
                     verdict = _lenient(trial, mutant.interpreted)
-                    witness = ((verdict.failed,) if "::" in verdict.failed else mutant.tests, mutant.interpreted)
+                    witness = (witnesses(mutant, verdict.failed), mutant.interpreted)
                     if verdict.failed and witness not in passing:
                         check_sound(run.tree, *witness)
                         passing.add(witness)
@@ -97,6 +99,13 @@ def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
         finally:  # an error or an interrupt leaves nothing behind
             for run in running:
                 run.end()
+
+
+def witnesses(mutant: Mutant, failed: str) -> tuple[str, ...]:
+    """The test that failed, with its parameters if pytest can find it by them; all if it was none in particular."""
+    if "::" not in failed:
+        return mutant.tests
+    return (failed if PLAIN_NAME.fullmatch(failed) else failed.partition("[")[0],)
 
 
 def likeliest_first(mutant: Mutant, noticed_by: str, tree: Path) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ LIBRARIES = (
 FORGOTTEN = ("escgnn", "tests", "benchmarks", "conftest")  # packages that a fork loads from its own copy
 LEFT_OUT = (".git", ".venv", ".mutants", "__pycache__", ".*_cache", ".hypothesis", "site")
 ENDLESS = "it never ends"
-STUCK = 3600  # seconds after which a process that does nothing is ended
+STUCK = 600  # seconds after which a process that does nothing is ended
 SECONDS = itertools.count(math.ceil(time.time()))
 Forks = multiprocessing.get_context("fork")
 

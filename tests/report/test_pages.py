@@ -103,6 +103,13 @@ def test_what_was_not_run_and_why(report):
     assert "counting, gone, seed 0, smoke" in text
 
 
+def test_runs_without_a_place_and_budgets_below_the_papers(report):
+    assert [record.row for record in report.unplaced] == ["gone"]
+    assert "Runs that belong to no table" in text_of(report.html())
+    smaller = [(budget, table.label, rows) for budget, table, rows in report.smaller]
+    assert smaller == [("smoke", "tab:count", ("MPNN",)), ("hour", "tab:count", ("ESC-GNN",))]
+
+
 def test_a_value_that_is_no_number_is_told_from_one_that_is_missing():
     one = [run(None, row="MPNN"), run(0.1)]
     reasons = {gap.rows + gap.columns: gap.why for gap in Report(EXPERIMENTS, tuple(one), "now").gaps}
