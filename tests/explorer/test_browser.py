@@ -112,7 +112,9 @@ def test_a_bin_lights_up_by_mouse_and_can_be_kept(show):
     tab.hover(".bin:nth-child(2)")
     lit = tab.number(".member")
     assert lit == int(tab.text(".bin:nth-child(2) .count"))
-    assert tab.text(".said").startswith(f"{lit} edges between labels")
+    assert tab.text(".said").startswith(f"{lit} edge{'s' if lit > 1 else ''} between labels")
+    tab.hover(".bin:nth-child(1)")
+    assert tab.text(".said").startswith("1 edge between labels (0,1) and (1,0): ")
     tab.hover("h2")
     assert tab.number(".member") == 0
     tab.click(".bin:nth-child(3)")
