@@ -319,6 +319,22 @@ def test_live_pairs(live):
     assert live.js("document.querySelector('#stage').checkVisibility()")
 
 
+def test_everything_that_can_be_used_has_a_name(live):
+    """For screen readers: the browser's own tree of what is on the page."""
+    live.click(".drawing summary")
+    live.click(".drawing .row button")
+    for panel in (1, 2):
+        live.click(f"[role=tab]:nth-child({panel})")
+        if panel == 2:
+            live.click("section:not([hidden]) [type=submit]")
+            live.until("document.querySelectorAll('#pair .test').length === 4")
+        tree = live.call("Accessibility.getFullAXTree")["nodes"]
+        roles = {"button", "textbox", "combobox", "checkbox", "radio", "slider", "spinbutton", "tab"}
+        used = [node for node in tree if not node["ignored"] and node["role"]["value"] in roles]
+        assert {node["role"]["value"] for node in used} >= {"button", "tab", "checkbox", "combobox"}
+        assert [node for node in used if not node["name"]["value"].strip()] == []
+
+
 def test_live_on_a_phone(live):
     live.resize(375)
     assert live.js("document.documentElement.scrollWidth") <= 375
