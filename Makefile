@@ -26,6 +26,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/brec.py
+	$(BIN)/python benchmarks/explorer.py
 
 # Faults put into the code one at a time; which do the tests notice? ONLY=readers takes those with that word in their name.
 mutants: .venv/ready

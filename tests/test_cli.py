@@ -431,3 +431,12 @@ def test_mistakes_are_told_in_plain_words(escgnn, tmp_path, arguments, message):
     (tmp_path / "star.csv").write_text("graph,source,target\n" + "".join(f"0,0,{leaf}\n" for leaf in range(1, 100)))
     assert message in " ".join(escgnn(*arguments, check=False).split())
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_explore_says_what_is_wrong(escgnn, tmp_path):
+    (tmp_path / "two.g6").write_text("Bw\nC~\n")
+    assert "not a SMILES string" in escgnn("explore", "C1CC", check=False)
+    assert "hops: 'x'; expected a number" in escgnn("explore", "0-1", "--hops", "x", check=False)
+    assert "unknown part 'edges'" in escgnn("explore", "0-1", "--parts", "edges", check=False)
+    assert "row: 2; two.g6 has fewer graphs" in escgnn("explore", "two.g6", "--row", 2, check=False)
+    assert "model.json is not there" in escgnn("explore", "0-1", "--run", "nowhere", check=False)

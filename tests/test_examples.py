@@ -26,7 +26,9 @@ def same_datasets():
 
 
 @pytest.mark.usefixtures("same_datasets")
-@pytest.mark.parametrize("page", ["index", "counting", "wl", "datasets", "models", "training", "reproducing"])
+@pytest.mark.parametrize(
+    "page", ["index", "counting", "wl", "explorer", "datasets", "models", "training", "reproducing"]
+)
 def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / f"{page}.md").read_text(), re.S)

@@ -1,5 +1,5 @@
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
@@ -393,3 +393,31 @@ def test_subgraphs_that_do_not_fit(monkeypatch):
     monkeypatch.setattr("escgnn.wl.variants.MAX_WORDS", 100)
     with pytest.raises(ValueError, match="hops: the subgraphs of 61 roots have 901 nodes and 1680 arcs"):
         wl.partition(graphs.star(20), wl.RootedWL(2, 1, 1))
+
+
+@pytest.mark.parametrize("test", TWINS, ids=str)
+def test_rounds_end_with_the_final_colours_and_only_ever_split(test):
+    members = few_small_graphs()[:14]
+    rounds = [np.concatenate(after) for after in wl.rounds(members, test)]
+    assert_array_equal(rounds[-1], np.concatenate(wl.colours(members, test)))
+    for before, after in pairwise(rounds):
+        assert len({*zip(before.tolist(), after.tolist(), strict=True)}) == after.max() + 1 > before.max() + 1
+
+
+def test_rounds_of_1_wl_one_by_one():
+    members = [member.to_networkx() for member in few_small_graphs()]
+    colour = [dict.fromkeys(graph, 0) for graph in members]
+    for after in wl.rounds(few_small_graphs(), wl.OneWL()):
+        expected = [number for own in colour for number in own.values()]
+        assert same(np.concatenate(after).tolist(), expected)
+        colour = [
+            {v: (own[v], tuple(sorted((own[u] for u in graph[v]), key=repr))) for v in graph}
+            for graph, own in zip(members, colour, strict=True)
+        ]
+    assert len({number for own in colour for number in own.values()}) == len({*expected})
+
+
+def test_graphs_of_several_components_are_taken_whole():
+    both = wl.side_by_side([graphs.cycle(3), graphs.cycle(3)], graphs.cycle(6))
+    assert both.ptr.tolist() == [0, 6, 12]
+    assert [colour.size for colour in wl.colours(both, wl.OneWL())] == [6, 6]

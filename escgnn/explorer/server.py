@@ -70,7 +70,7 @@ class Server:
         url: Where it is found.
 
     Raises:
-        OSError: Somebody else listens there.
+        ValueError: Somebody else listens there, or nobody may.
     """
 
     def __init__(
@@ -89,7 +89,10 @@ class Server:
         self._scenes: OrderedDict[str, Scene] = OrderedDict()
         self._made = 0
         self._lock = Lock()  # one computation at a time
-        self._listener = ThreadingHTTPServer((ADDRESS, port), _handler(self))
+        try:
+            self._listener = ThreadingHTTPServer((ADDRESS, port), _handler(self))
+        except OSError as error:
+            raise ValueError(f"port: {port}; {error.strerror}; choose another, or 0 for any that is free") from error
         self._listener.daemon_threads = True
         self.port: int = self._listener.server_address[1]
         self.url = f"http://{ADDRESS}:{self.port}/"

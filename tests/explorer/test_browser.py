@@ -112,7 +112,9 @@ def test_a_bin_lights_up_by_mouse_and_can_be_kept(show):
     tab.hover(".bin:nth-child(2)")
     lit = tab.number(".member")
     assert lit == int(tab.text(".bin:nth-child(2) .count"))
-    assert tab.text(".said").startswith(f"{lit} edges between labels")
+    assert tab.text(".said").startswith(f"{lit} edge{'s' if lit > 1 else ''} between labels")
+    tab.hover(".bin:nth-child(1)")
+    assert tab.text(".said").startswith("1 edge between labels (0,1) and (1,0): ")
     tab.hover("h2")
     assert tab.number(".member") == 0
     tab.click(".bin:nth-child(3)")
@@ -315,6 +317,22 @@ def test_live_pairs(live):
     live.key("ArrowLeft")
     live.key("Enter")
     assert live.js("document.querySelector('#stage').checkVisibility()")
+
+
+def test_everything_that_can_be_used_has_a_name(live):
+    """For screen readers: the browser's own tree of what is on the page."""
+    live.click(".drawing summary")
+    live.click(".drawing .row button")
+    for panel in (1, 2):
+        live.click(f"[role=tab]:nth-child({panel})")
+        if panel == 2:
+            live.click("section:not([hidden]) [type=submit]")
+            live.until("document.querySelectorAll('#pair .test').length === 4")
+        tree = live.call("Accessibility.getFullAXTree")["nodes"]
+        roles = {"button", "textbox", "combobox", "checkbox", "radio", "slider", "spinbutton", "tab"}
+        used = [node for node in tree if not node["ignored"] and node["role"]["value"] in roles]
+        assert {node["role"]["value"] for node in used} >= {"button", "tab", "checkbox", "combobox"}
+        assert [node for node in used if not node["name"]["value"].strip()] == []
 
 
 def test_live_on_a_phone(live):

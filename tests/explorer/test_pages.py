@@ -263,6 +263,20 @@ def test_predictions_of_a_bare_network(tmp_path):
     json.dumps(data)
 
 
+def test_predictions_at_node_level(tmp_path):
+    from escgnn.training import fit, load_run, predict
+    from tests.training import tiny
+
+    bundle = replace(tiny.bundle(level="node"), features={})
+    fit(bundle, tiny.change(epochs=1), tmp_path / "run", progress=False)
+    run = load_run(tmp_path / "run")
+    subject = read("0-1 1-2 2-0 2-3")
+    found = predicted(run, subject)
+    assert found.lines == ()
+    for place, target in enumerate(("t0", "t1")):
+        assert found.nodes[target] == pytest.approx(predict(run, [subject.graph])[:, place].tolist())
+
+
 def test_a_prediction_can_be_given():
     given = Prediction("mine", (Line("logP", 1.5, (1.0, 2.0)),), atoms=[0.1, -0.2])
     assert view("0-1", run=given).data["prediction"]["lines"] == (

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from escgnn import graphs
-from escgnn.explorer import read, read_file
+from escgnn.explorer import Server, read, read_file
 from escgnn.explorer.reading import MOST_EDGES, MOST_NODES, moved
 
 
@@ -83,6 +83,26 @@ def test_networkx_nodes_keep_their_names():
     first, second = read(plain).names
     assert first == "<script>alert(1)</scrip…"
     assert len(second) == 24
+
+
+def test_without_rdkit_texts_are_graph6(monkeypatch):
+    def missing(text):
+        raise ImportError("reading molecules needs RDKit: pip install 'escgnn[chem]'")
+
+    monkeypatch.setattr("escgnn.explorer.reading.parse", missing)
+    assert read("Cl").graph.num_edges == 4
+    assert read("0-1").graph.num_edges == 1
+    with pytest.raises(ImportError, match="needs RDKit"):
+        read("CCO", "smiles")
+    monkeypatch.setattr("escgnn.explorer.server.ThreadingHTTPServer", _Nothing)
+    assert Server().subject.title == "0-1 1-2 2-0 2-3"
+
+
+class _Nothing:
+    server_address = ("127.0.0.1", 1)
+
+    def __init__(self, *_):
+        pass
 
 
 def test_points_can_be_given():

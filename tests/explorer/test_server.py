@@ -187,6 +187,11 @@ def test_a_fault_of_ours_is_told_and_the_server_lives(server, monkeypatch, capsy
     assert ask(server, "/scene", {"text": "0-1"})[0].status == 200
 
 
+def test_a_port_that_is_taken(server):
+    with pytest.raises(ValueError, match=f"port: {server.port}; Address already in use; choose another"):
+        Server(read("0-1"), port=server.port)
+
+
 def test_it_listens_on_this_machine_only(server):
     assert server._listener.server_address[0] == "127.0.0.1"
 

@@ -1,10 +1,11 @@
 // One graph: click an edge and see its rooted subgraph, its histograms, exact counts and what decoding reads off.
 const HUES = {u: 212, v: 24, both: 150};
 const SHOWN = 12;
+const counted = (n, what) => `${n} ${n === 1 ? what.replace(/(node|edge|walk|triangle|path|cycle)s/, "$1") : what}`;
 
 function labelColour(a, b) {
   const hue = a === b ? HUES.both : a < b ? HUES.u : HUES.v;
-  return `${hue} 70% ${Math.min(90, 55 + 10 * Math.min(a, b))}%`;
+  return `${hue} 70% ${Math.min(92, 55 + 13 * Math.min(a, b))}%`;
 }
 
 // lookUp(u, v) gives, now or later, what is known of a root: {bins, root}, or null if nothing is.
@@ -89,7 +90,7 @@ function showView(host, scene, lookUp, isLive) {
   function binRow(bin, most) {
     const bar = el("i");
     bar.style.width = 100 * bin.count / most + "%";
-    const row = el("button", {type: "button", class: "bin", "aria-pressed": "false", "aria-label": `${bin.count} ${bin.long}`},
+    const row = el("button", {type: "button", class: "bin", "aria-pressed": "false", "aria-label": counted(bin.count, bin.long)},
       el("span", {class: "name"}, bin.short), el("span", {class: "bar"}, bar), el("span", {class: "count"}, bin.count));
     const show = () => {
       light(drawn, bin.heading.split(" ").pop(), bin.size, bin.flat);
@@ -100,7 +101,7 @@ function showView(host, scene, lookUp, isLive) {
       }
       const rest = listed > SHOWN ? ", …" : "";
       const some = listed < bin.count ? ` (${listed} of them are shown)` : "";
-      said.textContent = `${bin.count} ${bin.long}${some}${listed ? ": " : ""}${words.join(", ")}${rest}`;
+      said.textContent = `${counted(bin.count, bin.long)}${some}${listed ? ": " : ""}${words.join(", ")}${rest}`;
     };
     const hide = () => {
       if (!pinned) dim(drawn);
