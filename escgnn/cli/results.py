@@ -17,8 +17,9 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="counting, generalisation, ablation, isomorphism, brec, molecules, parts, substructures, statistics, efficiency "
-            "or storage.",
+            help="counting, generalisation, ablation, isomorphism, brec, molecules, parts, substructures, statistics, "
+            "efficiency, side-by-side, storage, qm9, classification, or, with all systems at equal machine time, "
+            "rivals-counting, rivals-cycles, rivals-isomorphism or rivals-molecules.",
         ),
     ],
     budget: Annotated[

@@ -149,7 +149,7 @@ def drawing(
 
 def _end(one: Series, x: Axis, left: float, width: float) -> float:
     """Where the x axis may end at most, so that the label at the last point of a series has room."""
-    room = width - len(one.label) * 6.2 - 14 - left
+    room = width - len(one.label) * 7.2 - 12 - left
     return left + max(room, 1.0) / max(x.place(one.points[-1][0]), 0.01)
 
 

@@ -43,13 +43,20 @@ class Section:
         return DASH.join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
     def effort(self, row: str) -> str:
-        """Epochs and processor time of the runs that a row's numbers come from, both for one seed; nothing if none trained."""
+        """Epochs and processor time of the runs that a row's numbers come from, for one seed, and how many parameters they have.
+
+        Nothing if none trained; what was not recorded is left out.
+        """
         runs = unique(run for entry in self.row(row) for run in entry.chosen)
         seeds = len({run.seed for run in runs})
         epochs = sum(run.epochs for run in runs)
         seconds = math.fsum(run.cpu_seconds for run in runs)
         words = [many(round(epochs / seeds), "epoch")] if epochs else []
         words += [f"{duration(seconds / seeds)} CPU"] if epochs and seconds else []
+        sizes = sorted({int(run.config["parameters"]) for run in runs if "parameters" in run.config})
+        words += (
+            [f"{DASH.join(f'{size:,}' for size in dict.fromkeys((sizes[0], sizes[-1])))} parameters"] if sizes else []
+        )
         return ", ".join(words)
 
     def runs(self, budget: str) -> list[Record]:

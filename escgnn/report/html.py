@@ -168,8 +168,8 @@ def _grid(content: Content, section: Section) -> Markup:
         effort = section.effort(row)
         source = table.sources.get(row)
         about = [effort or None, None if source is None else f"published: {source}"]
-        more = [tag("small", words, class_="about") for words in about if words]
-        name = tag("th", row, tag("div", *under) if seeds else None, *more, scope="row")
+        below = [tag("small", words, class_="about") for words in about if words]
+        name = tag("th", row, tag("div", *under) if seeds else None, *below, scope="row")
         rows.append(tag("tr", name, *(_cell(content, section, entry) for entry in entries)))
     others = [row for row in table.paper if row not in table.rows]
     rest = [

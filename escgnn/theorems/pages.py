@@ -38,6 +38,29 @@ Read off the published code and files; each matters when numbers are compared.
 - **Resistance** is measured to the first root only and truncated without a tolerance in the published code, so renaming
   the nodes of a molecule changes rows. Here it is measured to both, with a tolerance.
 - **The encoding of the published code** packs distances in base 6, so five hops collide, and stops at degree 200.
+
+## Numbers of the published tables
+
+What can be checked without the authors' runs; `tests/experiments/test_published.py` checks the first five.
+
+- **`tab:exp`, 3-GNN, SR25**: 6.67 is not the bound of that network. Message passing between all sets of three nodes with local
+  neighbours, as measured on EXP, tells all 15 graphs apart, untrained, with sums or with maxima. 6.67 is the bound of global
+  neighbours, and CSL 95.7 is the published number of PPGN: the row is of three networks.
+- **`tab:count`, 4-cliques**: 0.1645 of MPNN and 0.1646 of PPGN are what predicting 0 everywhere gives, 0.1645.
+- **`tab:count` says nothing about 1-WL**: 98 % of the test nodes have a colour of 1-WL of their own, and nodes that share one
+  have the same counts, so a network within 1-WL could have no error at all. Whoever is bad here does not generalise. So it does
+  not follow, either, that the published GraphGPS had structural encodings because it is better than MPNN.
+- **`tab:tu`, SUN, ENZYMES**: 16.7 ± 0.0 is the share of one class of six; its code has one logit for them.
+- **`tab:tu`, PPGN**: PTC-MR and ENZYMES are the same text, 55.0 ± 6.4; one of them is probably a copy.
+- **`tab:mol`, ogbg-molhiv**: GIN's 77.07 ± 1.49 is GIN with a virtual node on the leaderboard of OGB (3,336,306 parameters;
+  without it 75.58), while `tab:ab_struc` has 73.89 for its GIN. GSN's deviation is 1.00 there, not 0.01.
+- **`tab:mol`, ZINC-12k** compares networks of about 95 thousand parameters (PNA, DGN) with some of 1.7 million (CIN, ESC-GNN);
+  PNA and GSN have published 0.142 and 0.101 at four to five hundred thousand. `escgnn report` shows parameters beside the rows.
+- **`tab:qm9`**: in the published code all columns know the lengths of bonds, and ESC-GNN's alone raw coordinates;
+  `escgnn reproduce qm9` has a table for each.
+- **`tab:count`, `tab:qm9`, rows of I²-GNN's script**: the best validation error is forgotten after ten epochs without a better
+  one, so the reported epoch need not be the best; PPGN ran without a mask on padded batches, so that a graph's output depends
+  on its batch.
 """
 
 

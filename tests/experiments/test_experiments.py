@@ -11,9 +11,11 @@ from escgnn import datasets, records
 from escgnn.counting import TARGETS, count
 from escgnn.experiments import (
     EXPERIMENTS,
+    classification,
     counting,
     find,
     isomorphism,
+    qm9,
     reproduce,
     rivals,
     running,
@@ -79,6 +81,12 @@ def test_published_numbers_are_the_papers():
     for row in ("MPNN", "ID-GNN", "GIN-AK+", "PPGN", "I²-GNN", "GraphGPS", "ESC-GNN"):
         written = [f"{value:.4f}" for value in counting.TAB_COUNT.paper[row]]
         assert f"{row.replace('²', '2')}&{'&'.join(written)}" in text
+    for row, numbers in classification.TAB_TU.paper.items():
+        assert re.search("&".join(rf"{value:.1f}\\pm[\d.]+" for value in numbers), text), row
+    published = {**qm9.LENGTHS, **qm9.COORDINATES}
+    for place, column in enumerate(qm9.COLUMNS):
+        values = [f"{published[row][place]:g}" for row in qm9.ROWS]
+        assert re.search("&".join(f"{value}0*" for value in values), text), column
 
 
 def test_unknown_name():

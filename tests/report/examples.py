@@ -65,7 +65,7 @@ def full():
                 f"h={h}",
                 {"tab:count": errors},
                 {name: error * 1.1 for name, error in errors.items()},
-                {"encoding": {"hops": h}},
+                {"encoding": {"hops": h}, "parameters": 1000 * h},
                 epochs=40,
                 seconds=600.0,
                 cpu_seconds=90.0,

@@ -9,7 +9,7 @@ from escgnn.experiments import EXPERIMENTS as ALL
 from escgnn.markup import VOID
 from escgnn.records import Record
 from escgnn.report import Report, build, write
-from escgnn.report.content import number
+from escgnn.report.content import DASH, number
 from tests.report.examples import COUNT, EXPERIMENTS, experiment, full, run
 
 EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&amp;|`"
@@ -89,7 +89,7 @@ def test_what_a_number_is_worth_stands_beside_it(report):
     assert "variant chosen: h=1" in page
     assert "epochs: 40" in page
     assert "processor time: 3 min" in page
-    assert "2 seeds 80 epochs, 3 min CPU" in text, "of both columns, for one seed"
+    assert f"2 seeds 80 epochs, 3 min CPU, 1,000{DASH}3,000 parameters" in text, "of both columns, for one seed"
     assert "published: a network per target" in text
 
 
@@ -165,7 +165,10 @@ def test_markdown_cells_cannot_be_broken_out_of():
 
 def test_markdown(report):
     lines = report.markdown().splitlines()
-    assert "| ESC-GNN | hour | 2 | 80 epochs, 3 min CPU | 0.0105 (0.0074) | 0.0013 (0.0044) ✓ |" in lines
+    assert (
+        f"| ESC-GNN | hour | 2 | 80 epochs, 3 min CPU, 1,000{DASH}3,000 parameters | 0.0105 (0.0074) | 0.0013 (0.0044) ✓ |"
+        in lines
+    )
     assert "| MPNN | smoke | 1 | 2 epochs | 0.4100 (0.3515) | not run |" in lines
     assert "| *PPGN* | *published* |  |  | (0.0005) | (0.0013) |" in lines
     assert "| zinc | paper | 1 |  | 12.382 (12.38) = |" in lines
