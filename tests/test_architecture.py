@@ -38,11 +38,12 @@ ALLOWED = {
     "training": "bags disk engines limits provenance task graphs readers store "
     "datasets jobs loader models pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",
+    "baseline": "disk task store datasets metrics training",
     "experiments": "disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl training",
     "tuning": "disk task datasets training",
-    "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
-    "cli": "records counting encoding readers report datasets jobs theorems training experiments tuning terminal",
+    "terminal": "disk baseline records encoding report datasets jobs theorems training experiments tuning",
+    "cli": "baseline records counting encoding readers report datasets jobs theorems training experiments tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {
