@@ -56,12 +56,13 @@ class Comparison:
         if self.difference is None:
             return f"better by validation: {self.chosen}"
         gain, low, high = self.difference
-        sure = f"{self.metric} {gain:+.4g} for the better, 95 % of redrawn test sets between {low:+.4g} and {high:+.4g}"
+        how = "better" if gain > 0 else "worse"
+        sure = f"its {self.metric} is {abs(gain):.4g} {how}; of redrawn test sets 95 % say {low:+.4g} to {high:+.4g}"
         if low > 0:
             return f"the network is worth it: {sure}"
         if high < 0:
-            return f"the network is not worth it, better: {self.chosen}; {sure}"
-        return f"the test rows cannot tell the network from {self.chosen}: {sure}"
+            return f"the network is not worth it beside the {self.chosen}: {sure}"
+        return f"the test rows cannot tell the network from the {self.chosen}: {sure}"
 
 
 def fit_baseline(
