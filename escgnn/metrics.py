@@ -107,8 +107,15 @@ def choose_loss(name: str, task: Task) -> str:
     return fitting[0] if name == "auto" else name
 
 
-def loss_terms(loss: str, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """The sum of the losses of all known targets, and how many they are; numbers must be standardised."""
+def loss_terms(loss: str, output: Tensor, y: Tensor, weights: Sequence[Tensor] | None = None) -> tuple[Tensor, Tensor]:
+    """The sum of the losses of all known targets, and how many they are; numbers must be standardised.
+
+    Args:
+        loss: Its name.
+        output: What the network says.
+        y: The targets.
+        weights: Of the classes of each target, as `class_weights` gives them.
+    """
     if loss == "ce":
         target = y.view(-1)
         known = target >= 0
@@ -116,17 +123,42 @@ def loss_terms(loss: str, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     else:
         known = ~y.isnan()
         terms = ELEMENTWISE[loss](output, y.nan_to_num().to(output.dtype), reduction="none")
+    if weights is not None and loss in ("ce", "bce"):
+        classes = y.view(len(y), -1).nan_to_num().long().clamp(min=0)  # (rows, targets)
+        columns = [own.to(terms)[column] for own, column in zip(weights, classes.T, strict=True)]
+        terms = terms * torch.stack(columns, 1).view_as(terms)
     return terms[known].sum(), known.sum()
 
 
-def task_loss(task: Task, loss: str, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def class_weights(task: Task, y: Tensor) -> list[Tensor]:
+    """For each target a weight for every class, so that all classes weigh the same and a row 1 on average; none for numbers.
+
+    >>> task = Task("graph", "binary", "rocauc", "max", ("active",))
+    >>> class_weights(task, torch.tensor([[0.0], [0.0], [0.0], [1.0], [torch.nan]]))
+    [tensor([0.6667, 2.0000])]
+    """
+    found = []
+    for single, column in zip(task.singles, y.T, strict=True):
+        if single.kind == "regression":
+            found.append(torch.empty(0))
+            continue
+        known = column[column >= 0].long()  # nothing compares with what is not a number
+        counts = torch.bincount(known, minlength=max(2, single.classes)).float()
+        found.append(len(known) / ((counts > 0).sum() * counts.clamp(min=1)))
+    return found
+
+
+def task_loss(
+    task: Task, loss: str, output: Tensor, y: Tensor, weights: Sequence[Tensor] | None = None
+) -> tuple[Tensor, Tensor]:
     """The same of a task; of a mixed one, of all its targets together, each with the loss of its kind."""
     if not task.parts:
-        return loss_terms(loss, output, y)
+        return loss_terms(loss, output, y, weights)
     terms = []
-    for part, _, columns, answers in _by_target(task, output, y):
+    for part, place, columns, answers in _by_target(task, output, y):
         own = loss if loss in LOSSES[part.kind] else "auto"
-        terms.append(loss_terms(choose_loss(own, part), columns, answers))
+        own_weights = None if weights is None else [weights[place]]
+        terms.append(loss_terms(choose_loss(own, part), columns, answers, own_weights))
     sums, counts = zip(*terms, strict=True)
     return torch.stack(sums).sum(), torch.stack(counts).sum()
 

@@ -15,6 +15,7 @@ from rich.table import Table
 if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from pathlib import Path
 
+    from escgnn.baseline import Comparison
     from escgnn.datasets import Listing, Verification
     from escgnn.disk import Rejected
     from escgnn.encoding import Bin
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # so that help is printed without loading what it is about
     from escgnn.records import Record
     from escgnn.report import Report, Section
     from escgnn.theorems import Verdict
-    from escgnn.training import Exported, FoldResult, Judgement, ModelListing, Result
+    from escgnn.training import EnsembleResult, Exported, FoldResult, Judgement, ModelListing, Result
     from escgnn.tuning import Trial, TuneResult
 
 console = Console()
@@ -286,10 +287,9 @@ def show_judged(judgement: "Judgement", name: str) -> None:
     _tell(f"judged by {graphs}, {trained}" if judgement.own else f"judged by {graphs}")
 
 
-def show_result(result: "Result", folder: "Path") -> None:
+def show_result(result: "Result | EnsembleResult", folder: "Path") -> None:
     """What a training came to."""
-    how = f"{result.epochs} epochs in {result.seconds:.0f} s; best at epoch {result.best_epoch} by validation"
-    console.print(how, highlight=False)
+    console.print(result.summary, highlight=False)
     tested = ["test"] if result.test else []
     table = Table("metric", "validation", *tested, box=None, pad_edge=False)
     for name, value in result.validation.items():
@@ -299,6 +299,16 @@ def show_result(result: "Result", folder: "Path") -> None:
     if not tested:
         _tell("there are no test graphs, so there are no test metrics")
     _tell(f"written to {folder}")
+
+
+def show_comparison(found: "Comparison") -> None:
+    """Scores of trees, and of a network beside them, and what follows from them."""
+    table = Table(found.metric, "validation", "test", box=None, pad_edge=False)
+    for name, scores in found.scores.items():
+        numbers = (scores.get("validation"), scores.get("test"))
+        table.add_row(name, *("-" if number is None else f"{number:.5g}" for number in numbers))
+    console.print(table)
+    _tell(found.verdict)
 
 
 def show_folds(result: "FoldResult", folder: "Path") -> None:

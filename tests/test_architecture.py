@@ -37,14 +37,15 @@ ALLOWED = {
     "zoo": "models transforms metrics",
     "training": "bags disk engines limits markup provenance task graphs readers "
     "store datasets jobs loader models pictures metrics zoo",
+    "baseline": "disk task store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl metrics zoo training",
     "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
     "tuning": "disk task datasets training",
-    "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
-    "cli": "records counting encoding readers report datasets jobs "
-    "theorems training experiments explorer tuning terminal",
+    "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
+    "cli": "records counting encoding readers report datasets jobs theorems "
+    "training baseline experiments explorer tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from escgnn import __version__, terminal
-from escgnn.cli import graphs, learning, results
+from escgnn.cli import comparing, graphs, learning, results
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -33,6 +33,7 @@ app.command()(learning.train)
 app.command()(learning.predict)
 app.command()(learning.evaluate)
 app.command()(learning.export)
+app.command()(comparing.baseline)
 app.command()(learning.tune)
 app.command()(results.reproduce)
 app.command()(results.report)

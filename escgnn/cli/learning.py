@@ -11,11 +11,17 @@ from escgnn import terminal
 from escgnn.cli.options import (
     INPUT_HELP,
     PRINTED,
+    Balance,
     BatchSize,
     Config,
     Dataset,
+    Descriptors,
+    Ensemble,
     Epochs,
+    Folds,
+    Freeze,
     Hidden,
+    InitFrom,
     Kind,
     Labels,
     Lr,
@@ -64,16 +70,33 @@ def train(
     seed: Seed = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     devices: Annotated[int | None, typer.Option(help="Processes or GPUs that share every batch.")] = None,
+    ensemble: Ensemble = None,
+    balance: Balance = None,
+    init_from: InitFrom = None,
+    freeze: Freeze = None,
     smiles: Smiles = None,
     targets: Targets = None,
     split: Split = None,
+    folds: Folds = None,
     kind: Kind = None,
     labels: Labels = None,
+    descriptors: Descriptors = None,
 ) -> None:
     """Train on a benchmark or on your own table; the run folder holds all there is to know."""
     from escgnn import training
 
-    bundle = load_dataset(dataset, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
+    bundle = load_dataset(
+        dataset,
+        smiles=smiles,
+        targets=targets,
+        split=split,
+        folds=folds,
+        kind=kind,
+        labels=labels,
+        descriptors=descriptors,
+    )
+    if bundle.folds and ensemble is not None:
+        raise typer.BadParameter("an ensemble of every fold is not trained; leave --folds or --ensemble out")
     overrides = all_settings(
         settings,
         model=model,
@@ -83,6 +106,9 @@ def train(
         batch_size=batch_size,
         seed=seed,
         devices=devices,
+        balance=balance,
+        init_from=None if init_from is None else f"'{init_from}'",
+        freeze=freeze,
     )
     chosen = training.read_config(config, overrides, bundle=bundle)
     with terminal.still_alive(f"training on {bundle.name}") as sign:
@@ -90,15 +116,18 @@ def train(
         def watch(values: Sequence[float]) -> None:
             sign(_epochs(values))
 
+        follow = watch if chosen.devices == 1 else None  # nobody can follow several
+        found: training.FoldResult | training.EnsembleResult | training.Result
         if bundle.folds:
-            folds = training.fit_folds(bundle, chosen, out, resume=resume)
+            found = training.fit_folds(bundle, chosen, out, resume=resume)
+        elif ensemble is not None or (resume and training.is_ensemble(out)):
+            found = training.fit_ensemble(bundle, chosen, out, ensemble, resume=resume, watch=follow)
         else:
-            follow = watch if chosen.devices == 1 else None  # nobody can follow several
-            result = training.fit(bundle, chosen, out, resume=resume, watch=follow)
-    if bundle.folds:
-        terminal.show_folds(folds, out)
+            found = training.fit(bundle, chosen, out, resume=resume, watch=follow)
+    if isinstance(found, training.FoldResult):
+        terminal.show_folds(found, out)
     else:
-        terminal.show_result(result, out)
+        terminal.show_result(found, out)
 
 
 def _epochs(values: Sequence[float]) -> str:
@@ -106,7 +135,12 @@ def _epochs(values: Sequence[float]) -> str:
 
 
 def predict(
-    run: RunFolder,
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Folder of a run, an ensemble or a baseline; or several.", show_default=False
+        ),
+    ],
     source: Annotated[
         str,
         typer.Argument(
@@ -124,16 +158,30 @@ def predict(
         int, typer.Option(min=0, help="Processes that read molecules; worth it from some ten thousand rows.")
     ] = 0,
     max_seconds_per_graph: Seconds = None,
+    interval: Annotated[
+        float | None, typer.Option(help="Bounds that hold a number with this probability, such as 0.9.")
+    ] = None,
+    calibrated: Annotated[
+        bool, typer.Option("--calibrated", help="Probabilities of classes that the validation rows bear out.")
+    ] = False,
+    similarity: Annotated[
+        bool, typer.Option("--similarity", help="How close the nearest training molecule is, from 0 to 1.")
+    ] = False,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="The vectors that predictions are read off, too.")
+    ] = False,
 ) -> None:
     """Predict for every row of a file with a trained network; bad rows are kept and say why."""
-    from escgnn import training
+    from escgnn import baseline, training
 
-    trained = training.load_run(run)
+    extras = training.Extras(interval, calibrated, similarity, embedding)
+    trained = [baseline.load_predictor(run) for run in runs]
     with given_file(source) as path, written_file(output) as place, terminal.progress_bar("predicting") as progress:
         summary = training.predict_file(
             trained,
             path,
             place,
+            extras=extras,
             smiles=smiles,
             workers=workers,
             max_seconds_per_graph=max_seconds_per_graph,
@@ -159,6 +207,7 @@ def evaluate(
     split: Split = None,
     kind: Kind = None,
     labels: Labels = None,
+    descriptors: Descriptors = None,
 ) -> None:
     """Judge a trained network on a dataset; on its own, by the split that it was trained with.
 
@@ -166,10 +215,19 @@ def evaluate(
     """
     from escgnn import datasets, training
 
-    trained = training.load_run(run)
+    trained = training.load_ensemble(run)
     is_sheet = datasets.is_own_file(dataset)
     own = training.table_options(trained, dataset) if is_sheet else {}
-    bundle = load_dataset(dataset, own, smiles=smiles, targets=targets, split=split, kind=kind, labels=labels)
+    bundle = load_dataset(
+        dataset,
+        own,
+        smiles=smiles,
+        targets=targets,
+        split=split,
+        kind=kind,
+        labels=labels,
+        descriptors=descriptors,
+    )
     judgement = training.judge(trained, bundle, part, fold=fold, is_sheet=is_sheet, is_split_chosen=split is not None)
     terminal.show_judged(judgement, bundle.name)
 

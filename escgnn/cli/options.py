@@ -68,6 +68,10 @@ Kind = Annotated[
         "look like."
     ),
 ]
+Descriptors = Annotated[
+    str | None,
+    typer.Option(help="Numbers beside each molecule, by commas: morgan-count, rdkit, and columns of your own table."),
+]
 Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.", callback=file_path)]
 
 Config = Annotated[Path | None, typer.Option(help="YAML file with settings.", callback=file_path)]
@@ -80,6 +84,19 @@ Hidden = Annotated[int | None, typer.Option(help="Size of the network's vectors:
 Lr = Annotated[float | None, typer.Option(help="Learning rate: --set lr=...")]
 BatchSize = Annotated[int | None, typer.Option(help="Graphs in a step: --set batch_size=...")]
 Seed = Annotated[int | None, typer.Option(help="Of all that is left to chance: --set seed=...")]
+Ensemble = Annotated[
+    int | None, typer.Option(help="Train so many networks, whose mean predicts; it says how sure it is.")
+]
+Folds = Annotated[int | None, typer.Option(help="Cross-validate your own table with so many folds.")]
+Balance = Annotated[
+    bool | None, typer.Option("--balance", help="Let rare classes weigh as much as others: --set balance=true")
+]
+InitFrom = Annotated[
+    Path | None, typer.Option(help="Begin with the weights of this run: --set init_from=...", callback=folder_path)
+]
+Freeze = Annotated[
+    bool | None, typer.Option("--freeze", help="Train only what belongs to the new targets: --set freeze=true")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.", callback=folder_path)]
 
 
@@ -158,7 +175,13 @@ def written_file(output: Path) -> Iterator[Path]:
 
 
 def load_dataset(
-    name: str, own: Mapping[str, Any] | None = None, *, targets: str | None, kind: str | None, **options: Any
+    name: str,
+    own: Mapping[str, Any] | None = None,
+    *,
+    targets: str | None,
+    kind: str | None,
+    descriptors: str | None = None,
+    **options: Any,
 ) -> Any:
     """The dataset that a command names; its rows that cannot be used are shown.
 
@@ -167,12 +190,17 @@ def load_dataset(
         own: Options that are known without being given, and give way to those that are.
         targets: Columns, by commas.
         kind: Of the targets, or of each by commas.
+        descriptors: Sets and columns, by commas.
         options: Further ones of `escgnn.datasets.load`; None is as if it were not there.
     """
     from escgnn import datasets
 
     kinds = _by_commas(kind)
-    options |= {"targets": _by_commas(targets), "kind": kinds[0] if kinds and len(kinds) == 1 else kinds}
+    options |= {
+        "targets": _by_commas(targets),
+        "descriptors": _by_commas(descriptors),
+        "kind": kinds[0] if kinds and len(kinds) == 1 else kinds,
+    }
     given = {option: value for option, value in options.items() if value is not None}
     bundle = datasets.load(name, **{**(own or {}), **given})
     terminal.show_rejected(bundle.rejected)

@@ -14,18 +14,18 @@ from escgnn.jobs import Summary
 from escgnn.training.calibration import Calibration, middle_of
 from escgnn.training.columns import Extras
 from escgnn.training.config import TrainConfig, checked, difference, read_config, read_stored
-from escgnn.training.ensemble import Ensemble, Predictor, ensemble_of, load_ensemble
+from escgnn.training.ensemble import Ensemble, Predictor, calibrate, ensemble_of, is_ensemble, load_ensemble
 from escgnn.training.exporting import Exported, export
-from escgnn.training.fingerprints import fingerprint
+from escgnn.training.fingerprints import fingerprint, hash_graphs
 from escgnn.training.fitting import fit, fit_folds
-from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
+from escgnn.training.folder import FoldResult, Result, Run, load_run, plain, read_json, read_result, save_json
 from escgnn.training.job import Predict, predict_file
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.members import EnsembleResult, fit_ensemble
-from escgnn.training.neighbours import similarity
+from escgnn.training.neighbours import read_known, similarity
 from escgnn.training.pieces import PiecesWarning, Splitting, run_network
-from escgnn.training.prediction import as_store, evaluate, formulas, predict
+from escgnn.training.prediction import as_store, evaluate, formulas, own_split, predict
 from escgnn.training.running import UnseenShapesWarning, embedded
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
@@ -50,6 +50,7 @@ __all__ = [
     "TrainConfig",
     "UnseenShapesWarning",
     "as_store",
+    "calibrate",
     "checked",
     "difference",
     "embedded",
@@ -61,17 +62,24 @@ __all__ = [
     "fit_ensemble",
     "fit_folds",
     "formulas",
+    "hash_graphs",
+    "is_ensemble",
     "judge",
     "load_ensemble",
     "load_run",
     "middle_of",
     "models",
+    "own_split",
+    "plain",
     "predict",
     "predict_file",
     "read_config",
+    "read_json",
+    "read_known",
     "read_result",
     "read_stored",
     "run_network",
+    "save_json",
     "similarity",
     "suited",
     "table_options",

@@ -49,6 +49,9 @@ class TrainConfig(BaseModel):
         accelerator: ``"auto"``, ``"cpu"``, ``"gpu"`` or another of Lightning's.
         devices: Processes or GPUs that share every batch.
         workers: Processes per device that cut and encode batches; none if 0.
+        balance: Whether rare classes weigh as much in the loss as frequent ones.
+        init_from: Folder of a run whose weights are taken to begin with, as far as they fit.
+        freeze: Whether all of these stay as they are, and only what belongs to the targets is trained.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,6 +79,9 @@ class TrainConfig(BaseModel):
     accelerator: str = "auto"
     devices: int = Field(default=1, ge=1, le=limits.MOST_PROCESSES)
     workers: int = Field(default=0, ge=0, le=limits.MOST_PROCESSES)
+    balance: bool = False
+    init_from: str | None = None
+    freeze: bool = False
 
     @field_validator("precision", mode="before")
     @classmethod

@@ -154,10 +154,10 @@ class Ensemble:
         return sum(map(channels_of, self.members))
 
 
-def calibrate(run: Ensemble, bundle: DatasetBundle) -> None:
+def calibrate(run: Predictor, bundle: DatasetBundle) -> None:
     """Write what the validation rows say of predictions, and which molecules were learnt from, beside the networks."""
     graphs = bundle.validation
-    Calibration.of(run.task, run.answers(graphs), graphs.column("y")).save(run.folder / files.CALIBRATION)
+    Calibration.of(run.task, run.answers(graphs, BATCH), graphs.column("y")).save(run.folder / files.CALIBRATION)
     if bundle.texts:
         save_known(bundle.texts_of("train"), run.folder / files.KNOWN)
 
@@ -174,7 +174,7 @@ def load_ensemble(folder: str | PathLike[str]) -> Ensemble:
         ValueError: A file is missing, damaged, or does not fit the others.
     """
     folder = Path(folder)
-    if not (folder / ENSEMBLE).is_file():
+    if not is_ensemble(folder):
         return Ensemble(folder, (load_run(folder),))
     members = tuple(load_run(folder / MEMBER.format(number)) for number in range(count_members(folder)))
     for member in members[1:]:
@@ -182,6 +182,11 @@ def load_ensemble(folder: str | PathLike[str]) -> Ensemble:
             if getattr(member, name) != getattr(members[0], name):
                 raise ValueError(f"{member.folder}: its {name} is another than that of {members[0].folder}")
     return Ensemble(folder, members)
+
+
+def is_ensemble(folder: str | PathLike[str]) -> bool:
+    """Whether a folder is that of an ensemble, which may still be in training."""
+    return Path(folder, ENSEMBLE).is_file()
 
 
 def count_members(folder: Path) -> int:

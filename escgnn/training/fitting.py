@@ -15,12 +15,13 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import Trainer
 from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.utilities.seed import isolate_rng
+from torch import Tensor
 
 from escgnn import zoo
 from escgnn.datasets import DatasetBundle
 from escgnn.disk import is_unused, locked
 from escgnn.loader import Loader
-from escgnn.metrics import METRICS, Scaling, choose_loss, out_channels, score
+from escgnn.metrics import METRICS, Scaling, choose_loss, class_weights, out_channels, score
 from escgnn.pictures import draw_curves
 from escgnn.store import GraphStore
 from escgnn.training import folder as files
@@ -43,6 +44,7 @@ from escgnn.training.recording import (
     write_metrics,
 )
 from escgnn.training.running import BATCH
+from escgnn.training.transfer import check_transfer, rest, taken_weights
 from escgnn.zoo import Recipe
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
@@ -97,8 +99,12 @@ def fit(
         network = recipe.build(
             config.network, each, once, task=bundle.task, features=bundle.features, graphs=bundle.train
         )
-        learner = Learner(network, bundle.task, Scaling.of(bundle), config)
+        learner = Learner(network, bundle.task, Scaling.of(bundle), config, _class_weights(bundle, config))
+        if config.freeze:
+            rest(network)
         trainer = _trainer(folder, bundle.name, learner, progress, watch)
+        if not (resume and (folder / files.CHECKPOINT).is_file()):
+            check_transfer(network, bundle.task, config)
         folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
         with locked(folder, "training"):
             history = _prepare(folder, bundle, learner, recipe, resume)
@@ -164,6 +170,8 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     if task.metric not in METRICS[task.kind]:
         raise ValueError(f"bundle: metric {task.metric!r} does not suit {task.kind} targets")
     choose_loss(config.loss, task)
+    if config.balance and task.kind == "regression":
+        raise ValueError("balance: it is for classes, and these targets are numbers")
     sizes = {name: len(getattr(bundle, name)) for name in ("train", "validation", "test")}
     for name, size in sizes.items():
         if not size and name != "test":
@@ -177,6 +185,10 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
         raise ValueError(
             f"bundle: {task.metric} of the validation targets is undefined; they are unknown, or all the same"
         )
+
+
+def _class_weights(bundle: DatasetBundle, config: TrainConfig) -> list[Tensor] | None:
+    return class_weights(bundle.task, bundle.train.column("y")) if config.balance else None
 
 
 def _prepare(folder: Path, bundle: DatasetBundle, learner: Learner, recipe: Recipe, resume: bool) -> History:
@@ -263,6 +275,8 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
         loaders = [Loader(part, config.batch_size, transform=split, workers=config.workers) for part in parts]
         training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
         network.prepare(training, validation, transform)
+        if config.init_from is not None:
+            network.load_state_dict(taken_weights(network, bundle.task, config), strict=False)
         files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
     batches = Batches(complete, config, transform)
     with _interruptible(), _blamed(checkpoint if resumed and config.devices == 1 else None, trainer):

@@ -321,6 +321,11 @@ class Result:
     versions: Mapping[str, str] = field(compare=False, default_factory=provenance.versions)
     commit: str | None = field(compare=False, default_factory=provenance.commit)
 
+    @property
+    def summary(self) -> str:
+        """How it went, in words."""
+        return f"{self.epochs} epochs in {self.seconds:.0f} s; best at epoch {self.best_epoch} by validation"
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)

@@ -10,7 +10,15 @@ from escgnn import limits
 from escgnn.datasets import DatasetBundle
 from escgnn.training import folder as files
 from escgnn.training.config import TrainConfig
-from escgnn.training.ensemble import ENSEMBLE, MEMBER, MOST_MEMBERS, calibrate, count_members, load_ensemble
+from escgnn.training.ensemble import (
+    ENSEMBLE,
+    MEMBER,
+    MOST_MEMBERS,
+    calibrate,
+    count_members,
+    is_ensemble,
+    load_ensemble,
+)
 from escgnn.training.fitting import fit
 from escgnn.training.folder import Metrics, Result, plain
 from escgnn.training.prediction import evaluate
@@ -34,6 +42,12 @@ class EnsembleResult:
     validation: Metrics
     test: Metrics
     members: tuple[Result, ...]
+
+    @property
+    def summary(self) -> str:
+        """How it went, in words."""
+        seconds = sum(member.seconds for member in self.members)
+        return f"{len(self.members)} members in {seconds:.0f} s; metrics are of their mean"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -65,7 +79,7 @@ def fit_ensemble(
         ValueError: As `fit` does; or the number of members is none, or smaller than that in the folder.
     """
     folder = Path(out)
-    is_begun = resume and (folder / ENSEMBLE).is_file()
+    is_begun = resume and is_ensemble(folder)
     before = count_members(folder) if is_begun else 0
     wanted = before if size is None else size
     if not max(2, before) <= wanted <= MOST_MEMBERS or config.seed + wanted - 1 > limits.MOST_SEED:

@@ -4,7 +4,7 @@ import copy
 import math
 import random
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.pieces import Pieces, PiecesWarning, Splitting, has_batch_norm, run_network
+from escgnn.training.transfer import rest
 
 AVERAGE_DELAY = 9  # at first the average is over a ninth of the steps so far
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -151,13 +152,21 @@ class Learner(LightningModule):
         validation_loss: Mean loss of the latest validation.
     """
 
-    def __init__(self, network: Network, task: Task, scaling: Scaling, config: TrainConfig) -> None:
+    def __init__(
+        self,
+        network: Network,
+        task: Task,
+        scaling: Scaling,
+        config: TrainConfig,
+        weights: Sequence[Tensor] | None = None,
+    ) -> None:
         super().__init__()
         self.network = network
         self.averaged: Network | None = None
         self.task = task
         self.scaling = scaling
         self.config = config
+        self.weights = weights  # of classes, if they are balanced
         self.scores = Scores(task, scaling)
         self.loss_name = choose_loss(config.loss, task)
         self.loss = math.nan
@@ -223,6 +232,8 @@ class Learner(LightningModule):
     def on_train_epoch_start(self) -> None:
         """Let the epoch depend on its number only."""
         seed_all(self.config.seed, self.current_epoch, self.global_rank)
+        if self.config.freeze:
+            rest(self.network)  # after Lightning has set all of it to training
         self._terms = []
         self.lr = float(self.trainer.optimizers[0].param_groups[0]["lr"])
 
@@ -238,7 +249,7 @@ class Learner(LightningModule):
     def _loss_terms(self, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """The sum of the losses of all known targets, and how many they are."""
         target = self.scaling.standardise(y) if self.task.has_numbers else y
-        return task_loss(self.task, self.loss_name, output, target)
+        return task_loss(self.task, self.loss_name, output, target, self.weights)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
         """Follow the weights, and what batch normalisation has seen, with their running mean."""
