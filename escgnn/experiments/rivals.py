@@ -36,6 +36,7 @@ SHARED: Settings = {
     "lr": 1e-3,
     "weight_decay": 0.0,
     "schedule": "cosine",
+    "warmup": 0,
     "gradient_clip": 1.0,
     "loss": "auto",
 }

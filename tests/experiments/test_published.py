@@ -34,7 +34,7 @@ def test_1_wl_does_not_bound_the_errors_of_counting(bundle):
 def test_3_gnn_tells_all_graphs_of_sr25_apart(benchmark_data):
     members = [*datasets.load("sr25").graphs]
     for pool in ("sum", "max"):
-        assert classes(outputs("3-gnn", members, {"layers": 2, "pool": pool}, seeds=1, chunk=5)) == 15
+        assert classes(outputs("3-gnn", members, {"layers": 2, "pool": pool}, seeds=2, chunk=5)) == 15
 
 
 def test_oddities_of_tab_tu():

@@ -6,7 +6,8 @@ import torch
 from torch_geometric.data import Batch
 
 from benchmarks.power import are_apart, as_data, classes, gap, outputs
-from escgnn import datasets, graphs, presets
+from escgnn import datasets, graphs
+from escgnn.zoo import presets
 from escgnn.models import CIN
 from escgnn.models.cin import CellLayer, Complex
 from escgnn.store import GraphStore

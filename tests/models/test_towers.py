@@ -7,7 +7,8 @@ from hypothesis import given
 from torch_geometric.nn import PNAConv
 
 from benchmarks.power import are_apart, as_data, classes, gap, outputs
-from escgnn import datasets, graphs, presets
+from escgnn import datasets, graphs
+from escgnn.zoo import presets
 from escgnn.models import DGN, PNA
 from escgnn.models.towers import AGGREGATORS, DIRECTED, SCALERS, DegreeScaled, TowerLayer
 from escgnn.store import GraphStore
