@@ -151,7 +151,8 @@ def test_settings_are_the_arguments_of_the_classes():
     encoding = {name: one.default for name, one in inspect.signature(StructuralEncoding).parameters.items()}
     assert config.transform == {**encoding, "positional": None}
     parameters = inspect.signature(ESCGNN).parameters
-    given = {"out_channels", "num_bins", "node_features", "edge_features", "level", "node_tuples", "degrees", "descriptors"}
+    data = {"out_channels", "node_features", "edge_features", "level", "descriptors"}
+    given = {*data, "num_bins", "node_tuples", "degrees"}
     assert {*config.network} == {*parameters} - given - {"positional"}
     assert config.network == {name: parameters[name].default for name in config.network}
 
