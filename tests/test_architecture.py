@@ -28,6 +28,7 @@ ALLOWED = {
     "decoding": "graphs encoding",
     "jobs": "disk engines kernels graphs counting encoding readers",
     "loader": "store",
+    "shards": "disk engines jobs readers",
     "models": "bags layers limits counting",
     "pictures": "disk graphs encoding",
     "transforms": "bags kernels limits graphs counting encoding store",
@@ -36,13 +37,13 @@ ALLOWED = {
     "theorems": "disk graphs counting encoding decoding pictures wl",
     "zoo": "presets models transforms metrics",
     "training": "bags disk engines limits provenance task graphs readers store "
-    "datasets jobs loader models pictures metrics zoo",
+    "datasets jobs shards loader models pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",
     "experiments": "disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
-    "cli": "records counting encoding readers report datasets jobs theorems training experiments tuning terminal",
+    "cli": "engines records counting encoding readers report datasets jobs shards theorems training experiments tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {
@@ -57,6 +58,7 @@ TORCH_FREE = {
     "counting",
     "wl",
     "jobs",
+    "shards",
     "cli",
 }
 

@@ -11,22 +11,27 @@ from escgnn import terminal
 from escgnn.cli.options import (
     INPUT_HELP,
     PRINTED,
+    Address,
     BatchSize,
     Config,
     Dataset,
+    EngineName,
     Epochs,
     Hidden,
     Kind,
     Labels,
     Lr,
     Model,
+    PartOfAll,
     RunFolder,
     Seconds,
     Seed,
     Settings,
+    ShardRows,
     Smiles,
     Split,
     Targets,
+    Workers,
     all_settings,
     file_path,
     folder_path,
@@ -34,6 +39,7 @@ from escgnn.cli.options import (
     load_dataset,
     written_file,
 )
+from escgnn.cli.shards import end_of_shards, is_for_many, shard_options
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
 
@@ -107,29 +113,51 @@ def _epochs(values: Sequence[float]) -> str:
 
 def predict(
     run: RunFolder,
-    source: Annotated[
-        str,
+    inputs: Annotated[
+        list[str],
         typer.Argument(
             metavar="INPUT",
-            help=f"{INPUT_HELP} Or one SMILES, or - for standard input: SMILES, or a table with a header.",
+            help=f"{INPUT_HELP} Or one SMILES, or - for standard input: SMILES, or a table with a header. Several files, "
+            "folders, patterns and addresses make a folder of results, a file for each.",
             show_default=False,
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="CSV, TSV or Parquet file to write; - prints a CSV.", callback=file_path),
-    ] = PRINTED,
+        str,
+        typer.Option(
+            "-o", "--output", help="CSV, TSV or Parquet file to write, or folder for several files; - prints a CSV."
+        ),
+    ] = str(PRINTED),
     smiles: Smiles = None,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Processes that read molecules; worth it from some ten thousand rows.")
-    ] = 0,
+    workers: Workers = 0,
     max_seconds_per_graph: Seconds = None,
+    engine: EngineName = "local",
+    address: Address = None,
+    part: PartOfAll = None,
+    shard_rows: ShardRows = 1 << 20,
 ) -> None:
-    """Predict for every row of a file with a trained network; bad rows are kept and say why."""
+    """Predict for every row of files with a trained network; bad rows are kept and say why.
+
+    The same command goes on with a folder of results; `escgnn status` tells how far it is. Exit code 3: some files failed.
+    """
     from escgnn import training
 
     trained = training.load_run(run)
-    with given_file(source) as path, written_file(output) as place, terminal.progress_bar("predicting") as progress:
+    if is_for_many(inputs, output, part, engine):
+        where = shard_options(part, engine, workers, address, shard_rows, output)
+        limit = max_seconds_per_graph
+        with terminal.progress_bar("predicting") as progress:
+            done = training.predict_files(
+                trained, inputs, smiles=smiles, max_seconds_per_graph=limit, progress=progress, **where
+            )
+        end_of_shards(done)
+        return
+    printed = Path(output) == PRINTED
+    with (
+        given_file(inputs[0]) as path,
+        written_file(Path(output)) as place,
+        terminal.progress_bar("predicting") as progress,
+    ):
         summary = training.predict_file(
             trained,
             path,
@@ -139,7 +167,7 @@ def predict(
             max_seconds_per_graph=max_seconds_per_graph,
             progress=progress,
         )
-    if output != PRINTED:
+    if not printed:
         terminal.show_predictions(summary)
     elif summary.predicted < summary.rows:
         bad = summary.rows - summary.predicted

@@ -16,7 +16,7 @@ from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
-from escgnn.training.job import Predict, predict_file
+from escgnn.training.job import Predict, predict_file, predict_files
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.prediction import UnseenShapesWarning, as_store, evaluate, formulas, predict
@@ -49,6 +49,7 @@ __all__ = [
     "models",
     "predict",
     "predict_file",
+    "predict_files",
     "read_config",
     "read_result",
     "read_stored",

@@ -1,5 +1,6 @@
 """Predictions for a file, row by row: streamed, every input row kept in its place, bad ones with the reason."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,9 +30,10 @@ from escgnn.jobs import (
 from escgnn.jobs import run as run_job
 from escgnn.metrics import out_channels
 from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, parse_graph6
+from escgnn.shards import ROWS, ShardSummary, find_shards, local_copy, run_shards
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training.folder import Run
+from escgnn.training.folder import ABOUT, WEIGHTS, Run
 from escgnn.training.prediction import predict
 
 NODES = 1 << 15  # of a batch
@@ -70,6 +72,14 @@ class Predict:
     max_seconds: float | None = None
     totals: ClassVar[Sequence[str]] = ()
     metadata: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The command, and all that its results depend on."""
+        model = hashlib.sha256()
+        for name in (ABOUT, WEIGHTS):
+            model.update((self.run.folder / name).read_bytes())
+        return {"command": "predict", "model": model.hexdigest(), "max_seconds_per_graph": self.max_seconds}
 
     def __post_init__(self) -> None:
         check_seconds(self.max_seconds)
@@ -185,6 +195,34 @@ def predict_file(
     who = LocalEngine(workers) if engine is None else engine
     column = smiles_column(run, source) if smiles is None else smiles
     return run_job(Predict(run, max_seconds_per_graph), source, output, smiles=column, engine=who, progress=progress)
+
+
+def predict_files(
+    run: Run,
+    inputs: Sequence[str],
+    folder: str,
+    *,
+    smiles: str | None = None,
+    max_seconds_per_graph: float | None = None,
+    rows: int = ROWS,
+    **options: Any,
+) -> ShardSummary:
+    """The same for many files: one of predictions for each, in a folder; `escgnn.shards.run_shards` explains the rest.
+
+    Args:
+        run: What `load_run` gives.
+        inputs: Files, folders, patterns and addresses.
+        folder: Where predictions go.
+        smiles: Column with the SMILES, if it is neither called as in the training table nor smiles.
+        max_seconds_per_graph: Graphs that take longer to encode have no prediction, and the reason.
+        rows: Where a Parquet file has more rows, its row groups are cut into shards of so many.
+        options: Further ones of `escgnn.shards.run_shards`.
+    """
+    column = smiles
+    if column is None:
+        with local_copy(find_shards(inputs, rows)[0].source) as path:
+            column = smiles_column(run, path)
+    return run_shards(Predict(run, max_seconds_per_graph), inputs, folder, smiles=column, rows=rows, **options)
 
 
 def smiles_column(run: Run, source: str | PathLike[str]) -> str | None:
