@@ -3,8 +3,7 @@
     python benchmarks/reading.py [--data FOLDER] [--quick]
 
 The floor is ``Chem.MolFromSmiles`` and nothing else. Above it: bare graphs (what `encode` and `count` read), those with the
-features of OGB and of ZINC (what `train` and `predict` read), and `encode` and `count` from file to
-file.
+features of OGB and of ZINC (what `train` and `predict` read), and `encode` and `count` from a file of SMILES to one of results.
 Every run is appended to `history.jsonl`.
 """
 

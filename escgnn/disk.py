@@ -154,7 +154,10 @@ def _started(process: int) -> str:
         status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    return status.rpartition(")")[2].split()[19]  # the process's own name, in brackets, may hold anything
+    words = status.rpartition(")")[2].split()  # the process's own name, in brackets, may hold anything
+    return (
+        "" if words[0] in "ZX" else words[19]
+    )  # one that is dead may stay on the list until somebody asks how it ended
 
 
 def _is_alive(process: int) -> bool:

@@ -33,10 +33,11 @@ ALLOWED = {
     "transforms": "bags kernels limits graphs counting encoding store",
     "wl": "kernels graphs encoding",
     "metrics": "task datasets",
+    "shards": "disk engines readers jobs",
     "theorems": "disk markup graphs counting encoding decoding pictures wl",
     "zoo": "models transforms metrics",
-    "training": "bags disk engines limits markup provenance task graphs readers "
-    "store datasets jobs loader models pictures metrics zoo",
+    "training": "bags disk engines limits markup provenance task graphs readers store "
+    "datasets jobs loader models pictures metrics shards zoo",
     "baseline": "disk task store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
@@ -44,8 +45,8 @@ ALLOWED = {
     "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
-    "cli": "records counting encoding readers report datasets jobs theorems "
-    "training baseline experiments explorer tuning terminal",
+    "cli": "engines records counting encoding readers report datasets jobs shards "
+    "theorems training baseline experiments explorer tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

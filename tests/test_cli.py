@@ -149,6 +149,29 @@ def test_a_graph_that_takes_too_long_and_names_with_brackets(escgnn, tmp_path):
     assert "longer than 0.2 s" in (tmp_path / "out[1].rejected.csv").read_text()
 
 
+def test_many_files_a_stop_and_the_rest(escgnn, tmp_path):
+    """Cut, half of an array, how far that is, the same command for the rest, and a file that fails: exit code 3."""
+    (tmp_path / "all.csv").write_text("id,smiles\n" + "".join(f"{i},{'C' * (2 + i % 5)}\n" for i in range(50)))
+    assert "5 files written to in" in escgnn("split", "all.csv", "-o", "in", "--rows", "10")
+    command = ("count", "in/*.csv", "-o", "out/", "--pattern", "2-star")
+    assert "3 of 3 files done" in escgnn(*command, "--part", "0/2")
+    assert "count: 3 of 5 files done, 0 failed, 2 left" in escgnn("status", "out")
+    printed = escgnn(*command, "--workers", "1")
+    assert "5 of 5 files done, 3 of them earlier" in printed and "sum of count: 150" in printed
+    assert "hops" not in escgnn("encode", "in", "-o", "out/", check=False)
+    (tmp_path / "in/all-00002.csv").write_bytes(b"\xff\xfe")
+    escgnn("count", "in", "-o", "other/", "--pattern", "2-star", check=False)
+    printed = escgnn("status", "other")
+    assert "4 of 5 files done, 1 failed, 0 left" in printed and "all-00002.csv is UTF-16" in printed
+
+
+def test_failed_files_are_exit_code_3(process, tmp_path):
+    (tmp_path / "a.smi").write_text("C\n")
+    (tmp_path / "b.smi").write_bytes(b"\xff\xfe")
+    done = process("count", "a.smi", "b.smi", "-o", "out", "--pattern", "3-cycle")
+    assert done.returncode == 3 and "1 of 2 files done" in done.stdout and "b.smi is UTF-16" in done.stdout
+
+
 def test_theory_prints_verdicts_and_draws(escgnn, tmp_path):
     printed = escgnn("theory", "th:iso", "sec:th_mp")
     assert "th:iso  holds" in printed
@@ -408,7 +431,17 @@ def test_tune(escgnn, tmp_path, monkeypatch):
         (["count", "in.g6", "-o", "out.parquet", "--all", "--induced"], "leave --per, --induced and --orbit out"),
         (["count", "in.g6", "-o", "out.parquet", "--all", "--orbit", "5"], "leave --per, --induced and --orbit out"),
         (["count", "star.csv", "-o", "out.parquet", "--pattern", "40-star"], "error: pattern: 40-star has more copies"),
-        (["count", ".", "-o", "out.parquet", "--pattern", "3-cycle"], "'INPUT': . is a folder; expected a file"),
+        (
+            ["count", ".", "-o", "out.parquet", "--pattern", "3-cycle"],
+            "several files make a folder of results; give one, such as -o results/",
+        ),
+        (["encode", "in.g6", "in.xyz", "-o", "out.parquet"], "several files make a folder of results"),
+        (["encode", "in.g6", "-o", "out.parquet", "--part", "1/2"], "--part 1/2 make a folder of results"),
+        (["encode", "in.g6", "-o", "out/", "--part", "3/2"], "part: '3/2'; expected k/n"),
+        (["encode", "in.g6", "-o", "out/", "--engine", "spark"], "engine: 'spark'; expected one of local, ray"),
+        (["encode", "none/*.g6", "-o", "out/"], "there is no such file, or none that can be read"),
+        (["status", "."], "there is no _manifest.json"),
+        (["split", "in.g6", "-o", "."], "is not empty; choose another folder"),
         (["train", "csl", "-o", "in.g6"], "'-o' / '--out': in.g6 is a file; expected a folder"),
         (["train", "csl", "-o", "in.g6/run"], "'-o' / '--out': in.g6 is a file; expected a folder"),
         (["train", "csl", "-o", "run", "--config", "."], "'--config': . is a folder; expected a file"),

@@ -8,7 +8,7 @@ found.verdict
 """
 
 from escgnn.baseline.fitting import DESCRIPTORS, Comparison, fit_baseline
-from escgnn.baseline.model import Baseline, load_baseline, load_predictor
+from escgnn.baseline.model import Baseline, is_predictor, load_baseline, load_predictor
 from escgnn.baseline.trees import Trees, boosted_trees, forest_trees
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "boosted_trees",
     "fit_baseline",
     "forest_trees",
+    "is_predictor",
     "load_baseline",
     "load_predictor",
 ]

@@ -21,7 +21,17 @@ from escgnn.disk import atomic
 from escgnn.metrics import out_channels
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training import Calibration, Ensemble, Predictor, load_ensemble, read_json, read_known, save_json
+from escgnn.training import (
+    Calibration,
+    Ensemble,
+    Predictor,
+    is_ensemble,
+    is_run,
+    load_ensemble,
+    read_json,
+    read_known,
+    save_json,
+)
 
 ABOUT = "baseline.json"
 TREES = "trees.safetensors"
@@ -165,6 +175,11 @@ def load_baseline(folder: str | PathLike[str]) -> Baseline:
     return Baseline(
         folder, about["kind"], task, descriptors, fill, tuple(trees), dataset, network, float(about["weight"])
     )
+
+
+def is_predictor(folder: str | PathLike[str]) -> bool:
+    """Whether a folder holds something that can predict."""
+    return Path(folder, ABOUT).is_file() or is_ensemble(folder) or is_run(folder)
 
 
 def load_predictor(folder: str | PathLike[str]) -> Predictor:

@@ -10,7 +10,19 @@ import typer
 from typer.core import TyperCommand
 
 from escgnn import terminal
-from escgnn.cli.options import Input, Seconds, Smiles, Strict, file_path, folder_path
+from escgnn.cli.options import (
+    Address,
+    EngineName,
+    Inputs,
+    PartOfAll,
+    Seconds,
+    ShardRows,
+    Smiles,
+    Strict,
+    Workers,
+    folder_path,
+)
+from escgnn.cli.shards import end_of_shards, is_for_many, shard_options
 from escgnn.encoding import Settings
 
 
@@ -53,17 +65,25 @@ def _with_options_of_the_encoding(command: Callable[..., None]) -> Callable[...,
 
 @_with_options_of_the_encoding
 def encode(
-    source: Annotated[Path | None, Input] = None,
+    inputs: Annotated[list[str] | None, Inputs] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Parquet file to write.", callback=file_path)
+        str | None, typer.Option("-o", "--output", help="Parquet file to write, or folder for those of several files.")
     ] = None,
     smiles: Smiles = None,
     strict: Strict = False,
     max_seconds_per_graph: Seconds = None,
+    workers: Workers = 0,
+    engine: EngineName = "local",
+    address: Address = None,
+    part: PartOfAll = None,
+    shard_rows: ShardRows = 1 << 20,
     describe: Annotated[bool, typer.Option("--describe", help="Print the bins and stop.")] = False,
     **options: Any,
 ) -> None:
-    """Encode every edge of the graphs in a file: histograms of the subgraph rooted at it."""
+    """Encode every edge of the graphs in files: histograms of the subgraph rooted at it.
+
+    The same command goes on with a folder of results; `escgnn status` tells how far it is. Exit code 3: some files failed.
+    """
     from escgnn.encoding import PARTS, RootedEncoding
 
     hops = _radii(options.pop("hops"))
@@ -72,10 +92,20 @@ def encode(
     if describe:
         terminal.show_bins(encoding.bins, {part: PARTS[part].counts for part in encoding.parts})
         return
-    if source is None or output is None:
+    if not inputs or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
-    from escgnn.jobs import encode_file
+    from escgnn.engines import named_engine
+    from escgnn.jobs import Encode, encode_file
+    from escgnn.shards import run_shards
 
+    if is_for_many(inputs, output, part, engine):
+        job = Encode(encoding, max_seconds_per_graph)
+        where = shard_options(part, engine, workers, address, shard_rows, output)
+        with terminal.progress_bar("encoding") as progress:
+            done = run_shards(job, inputs, smiles=smiles, strict=strict, progress=progress, **where)
+        end_of_shards(done)
+        return
+    source = Path(inputs[0])
     with terminal.progress_bar(f"encoding {source.name}") as progress:
         summary = encode_file(
             source,
@@ -84,6 +114,7 @@ def encode(
             smiles=smiles,
             strict=strict,
             max_seconds_per_graph=max_seconds_per_graph,
+            engine=named_engine(engine, workers, address),
             progress=progress,
         )
     terminal.show_summary(summary)
@@ -99,8 +130,10 @@ def _radii(text: str) -> int | tuple[int, ...]:
 
 
 def count(
-    source: Annotated[Path, Input],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Parquet or CSV file to write.", callback=file_path)],
+    inputs: Annotated[list[str], Inputs],
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="Parquet or CSV file to write, or folder for those of several files.")
+    ],
     pattern: Annotated[
         str | None, typer.Option(help="A name such as 5-cycle, or edges such as '0-1 1-2 2-0 2-3'.")
     ] = None,
@@ -111,26 +144,47 @@ def count(
     smiles: Smiles = None,
     strict: Strict = False,
     max_seconds_per_graph: Seconds = None,
+    workers: Workers = 0,
+    engine: EngineName = "local",
+    address: Address = None,
+    part: PartOfAll = None,
+    shard_rows: ShardRows = 1 << 20,
 ) -> None:
-    """Count a substructure exactly in every graph of a file."""
+    """Count a substructure exactly in every graph of files.
+
+    The same command goes on with a folder of results; `escgnn status` tells how far it is. Exit code 3: some files failed.
+    """
     from escgnn.counting import read_orbit, read_pattern
-    from escgnn.jobs import count_file
+    from escgnn.engines import named_engine
+    from escgnn.jobs import Count, count_file
+    from escgnn.shards import run_shards
 
     if everything == (pattern is not None):
         raise typer.BadParameter("give either --pattern or --all")
     if everything and (per not in (None, "node") or induced or orbit is not None):
         raise typer.BadParameter("--all counts subgraphs per node; leave --per, --induced and --orbit out")
+    wanted = None if pattern is None else read_pattern(pattern)
+    position = None if orbit is None else read_orbit(orbit)
+    if is_for_many(inputs, output, part, engine):
+        job = Count(wanted, per or "graph", induced, position, max_seconds_per_graph)
+        where = shard_options(part, engine, workers, address, shard_rows, output)
+        with terminal.progress_bar("counting") as progress:
+            done = run_shards(job, inputs, smiles=smiles, strict=strict, progress=progress, **where)
+        end_of_shards(done)
+        return
+    source = Path(inputs[0])
     with terminal.progress_bar(f"counting in {source.name}") as progress:
         summary = count_file(
             source,
             output,
-            None if pattern is None else read_pattern(pattern),
+            wanted,
             per=per or "graph",
             induced=induced,
-            orbit=None if orbit is None else read_orbit(orbit),
+            orbit=position,
             smiles=smiles,
             strict=strict,
             max_seconds_per_graph=max_seconds_per_graph,
+            engine=named_engine(engine, workers, address),
             progress=progress,
         )
     terminal.show_summary(summary, pattern)

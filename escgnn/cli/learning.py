@@ -11,11 +11,13 @@ from escgnn import terminal
 from escgnn.cli.options import (
     INPUT_HELP,
     PRINTED,
+    Address,
     Balance,
     BatchSize,
     Config,
     Dataset,
     Descriptors,
+    EngineName,
     Ensemble,
     Epochs,
     Folds,
@@ -26,13 +28,16 @@ from escgnn.cli.options import (
     Labels,
     Lr,
     Model,
+    PartOfAll,
     RunFolder,
     Seconds,
     Seed,
     Settings,
+    ShardRows,
     Smiles,
     Split,
     Targets,
+    Workers,
     all_settings,
     file_path,
     folder_path,
@@ -40,6 +45,7 @@ from escgnn.cli.options import (
     load_dataset,
     written_file,
 )
+from escgnn.cli.shards import end_of_shards, is_for_many, shard_options
 
 Part = StrEnum("Part", ["train", "validation", "test", "all"])
 
@@ -135,28 +141,24 @@ def _epochs(values: Sequence[float]) -> str:
 
 
 def predict(
-    runs: Annotated[
-        list[Path],
+    places: Annotated[
+        list[str],
         typer.Argument(
-            metavar="RUN...", help="Folder of a run, an ensemble or a baseline; or several.", show_default=False
-        ),
-    ],
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="INPUT",
-            help=f"{INPUT_HELP} Or one SMILES, or - for standard input: SMILES, or a table with a header.",
+            metavar="RUN... INPUT...",
+            help=f"Folder of a run, an ensemble or a baseline; or several. Then what to predict for: {INPUT_HELP} Or one SMILES, "
+            "or - for standard input: SMILES, or a table with a header. Several files, "
+            "folders, patterns and addresses make a folder of results, a file for each.",
             show_default=False,
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option("-o", "--output", help="CSV, TSV or Parquet file to write; - prints a CSV.", callback=file_path),
-    ] = PRINTED,
+        str,
+        typer.Option(
+            "-o", "--output", help="CSV, TSV or Parquet file to write, or folder for several files; - prints a CSV."
+        ),
+    ] = str(PRINTED),
     smiles: Smiles = None,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Processes that read molecules; worth it from some ten thousand rows.")
-    ] = 0,
+    workers: Workers = 0,
     max_seconds_per_graph: Seconds = None,
     interval: Annotated[
         float | None, typer.Option(help="Bounds that hold a number with this probability, such as 0.9.")
@@ -170,13 +172,35 @@ def predict(
     embedding: Annotated[
         bool, typer.Option("--embedding", help="The vectors that predictions are read off, too.")
     ] = False,
+    engine: EngineName = "local",
+    address: Address = None,
+    part: PartOfAll = None,
+    shard_rows: ShardRows = 1 << 20,
 ) -> None:
-    """Predict for every row of a file with a trained network; bad rows are kept and say why."""
+    """Predict for every row of files with a trained network; bad rows are kept and say why.
+
+    The same command goes on with a folder of results; `escgnn status` tells how far it is. Exit code 3: some files failed.
+    """
     from escgnn import baseline, training
 
     extras = training.Extras(interval, calibrated, similarity, embedding)
+    runs, inputs = _runs_and_inputs(places)
     trained = [baseline.load_predictor(run) for run in runs]
-    with given_file(source) as path, written_file(output) as place, terminal.progress_bar("predicting") as progress:
+    if is_for_many(inputs, output, part, engine):
+        where = shard_options(part, engine, workers, address, shard_rows, output)
+        limit = max_seconds_per_graph
+        with terminal.progress_bar("predicting") as progress:
+            done = training.predict_files(
+                trained, inputs, extras=extras, smiles=smiles, max_seconds_per_graph=limit, progress=progress, **where
+            )
+        end_of_shards(done)
+        return
+    printed = Path(output) == PRINTED
+    with (
+        given_file(inputs[0]) as path,
+        written_file(Path(output)) as place,
+        terminal.progress_bar("predicting") as progress,
+    ):
         summary = training.predict_file(
             trained,
             path,
@@ -187,11 +211,21 @@ def predict(
             max_seconds_per_graph=max_seconds_per_graph,
             progress=progress,
         )
-    if output != PRINTED:
+    if not printed:
         terminal.show_predictions(summary)
     elif summary.predicted < summary.rows:
         bad = summary.rows - summary.predicted
         terminal.show_warning(f"{bad:,} of {summary.rows:,} rows have no prediction; see status")
+
+
+def _runs_and_inputs(places: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """The run folders, which come first, and what to predict for; the first is a run whatever it looks like."""
+    from escgnn import baseline
+
+    count = next((i for i, place in enumerate(places) if i and not baseline.is_predictor(place)), len(places))
+    if count == len(places):
+        raise typer.BadParameter(f"INPUT: none behind {places[-1]}; expected run folders, then files, a SMILES or -")
+    return [Path(place) for place in places[:count]], [*places[count:]]
 
 
 def evaluate(

@@ -41,6 +41,27 @@ Input = typer.Argument(
     show_default=False,
     callback=file_path,
 )
+Inputs = typer.Argument(
+    metavar="INPUT",
+    help=f"{INPUT_HELP} Several files, folders, patterns such as 'in/*.parquet' and addresses such as s3://bucket/in make a "
+    "folder of results, a file for each.",
+    show_default=False,
+)
+Workers = Annotated[
+    int, typer.Option(min=0, help="Processes that read and work; worth it from some ten thousand rows.")
+]
+EngineName = Annotated[str, typer.Option("--engine", help="Who works on several files: local, or ray.")]
+Address = Annotated[
+    str | None, typer.Option(help="Of the Ray cluster, such as auto; without one, Ray is started on this machine.")
+]
+PartOfAll = Annotated[
+    str | None,
+    typer.Option("--part", help="Of several files every n-th one, as k/n: for the k-th job of an array of n."),
+]
+ShardRows = Annotated[
+    int,
+    typer.Option("--shard-rows", min=1, help="Where a Parquet file has more rows, it makes several files of results."),
+]
 Smiles = Annotated[str | None, typer.Option(help="Column with the SMILES, if it is not called smiles.")]
 Seconds = Annotated[
     float | None,
@@ -128,7 +149,7 @@ def given_file(source: str) -> Iterator[Path]:
         ValueError: What the block says of the file that is held, as of standard input.
     """
     path = Path(source)
-    is_smiles = not path.exists() and source != "-" and _is_smiles(source)
+    is_smiles = not path.exists() and source != "-" and is_smiles_text(source)
     if source != "-" and not is_smiles:
         if not path.exists() and not path.suffix:
             raise typer.BadParameter(f"{source!r} is neither a file that exists nor a SMILES", param_hint="'INPUT'")
@@ -150,7 +171,7 @@ def given_file(source: str) -> Iterator[Path]:
             raise ValueError(str(error).replace(str(held), "standard input")) from error
 
 
-def _is_smiles(text: str) -> bool:
+def is_smiles_text(text: str) -> bool:
     """Whether a word is a molecule, and not the name of a file that is missing."""
     from escgnn.readers import parse
 

@@ -28,7 +28,17 @@ NEAREST: Mapping[str, tuple[str, ...]] = {
 EVERYWHERE = ""  # of settings: on all benchmarks that have none of their own
 TU = ("mutag", "ptc-mr", "proteins", "enzymes", "imdb-b")
 ROOM = 1 << 23  # rows of a batch: twice what is allowed by default, for batches as large as those of all other rows
-TINY = {"hidden": 32, "last": 32, "layers": 2, "set_layers": 1, "edge_hidden": 8, "heads": 4, "kernels": 8, "picks": 2, "towers": 4}
+TINY = {
+    "hidden": 32,
+    "last": 32,
+    "layers": 2,
+    "set_layers": 1,
+    "edge_hidden": 8,
+    "heads": 4,
+    "kernels": 8,
+    "picks": 2,
+    "towers": 4,
+}
 
 
 @dataclass(frozen=True)

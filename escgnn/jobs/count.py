@@ -1,7 +1,7 @@
 """Counting a pattern in every graph of a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any, cast
 
@@ -14,10 +14,10 @@ from escgnn.counting import TARGETS, count, count_all, expected_steps
 from escgnn.engines import Engine
 from escgnn.graphs import Graph
 from escgnn.jobs.job import Part, Tally
-from escgnn.jobs.long import check_seconds, in_time
+from escgnn.jobs.long import check_seconds, in_time, of_graphs
 from escgnn.jobs.stream import Progress, Summary, run
 from escgnn.jobs.tables import graph_schema, named_nodes, with_graphs
-from escgnn.readers import Chunk, GraphFile
+from escgnn.readers import Chunk, GraphFile, Rows
 
 PLACES = {"graph": (), "node": ("node",), "edge": ("source", "target")}  # columns that say what a row counts for
 
@@ -56,21 +56,32 @@ class Count:
         return TARGETS if self.pattern is None else ("count",)
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """The command, and all that its results depend on."""
+        words = {
+            name: None if value is None else str(value) for name, value in asdict(self).items() if name != "max_seconds"
+        }
+        return {"command": "count", **words, "max_seconds_per_graph": self.max_seconds}
+
+    @property
     def metadata(self) -> Mapping[str, str]:
         """What was counted."""
         pattern = str(self.pattern or "all")
         return {"escgnn": __version__, "pattern": pattern, "per": self.per, "induced": str(self.induced)}
 
-    def chunks(self, file: GraphFile) -> Iterator[Chunk]:
-        """Graphs side by side."""
-        return iter(file)
+    def chunks(self, file: GraphFile) -> Iterator[Rows | Chunk]:
+        """Rows whose graphs are read where the work is done, which takes longest; of an edge list graphs side by side."""
+        return file.unread()
 
-    def schema(self, first: Chunk | None) -> Any:
+    def schema(self, first: Rows | Chunk | None) -> Any:
         """Which graph, node or edge, and how many."""
         return graph_schema(first, [(name, pa.int64()) for name in (*PLACES[self.per], *self.totals)])
 
-    def __call__(self, chunk: Chunk) -> Iterator[Part]:
+    def __call__(self, chunk: Rows | Chunk) -> Iterator[Part]:
         """The counts of all graphs, nodes or edges; of an edge once."""
+        return of_graphs(chunk, self._of_graphs)
+
+    def _of_graphs(self, chunk: Chunk) -> Iterator[Part]:
         steps = expected_steps(
             chunk.graphs, self.pattern, per=cast(Any, self.per), induced=self.induced, orbit=self.orbit
         )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,16 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from escgnn import __version__
-from escgnn.encoding import RootedEncoding, Rows
+from escgnn.encoding import RootedEncoding
+from escgnn.encoding import Rows as EncodedRows
 from escgnn.engines import Engine
 from escgnn.jobs.job import Part, Tally
-from escgnn.jobs.long import check_seconds, in_time
+from escgnn.jobs.long import check_seconds, in_time, of_graphs
 from escgnn.jobs.stream import Progress, Summary, run
 from escgnn.jobs.tables import graph_schema, named_nodes, with_graphs
 from escgnn.kernels.threads import watched
-from escgnn.readers import Chunk, GraphFile
+from escgnn.readers import Chunk, GraphFile, Rows
 
-Blocks = Iterator[tuple[NDArray[np.int64], Rows]]
+Blocks = Iterator[tuple[NDArray[np.int64], EncodedRows]]
 LIST = pa.list_(pa.int32())
 BLOCK = 1 << 16  # edges that are encoded at once
 BLOCK_STEPS = 1e9  # steps after which a block ends, however few its edges
@@ -44,21 +45,30 @@ class Encode:
         check_seconds(self.max_seconds)
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """The command, and all that its results depend on."""
+        options = {option.name: getattr(self.encoding, option.name) for option in fields(self.encoding)}
+        return {"command": "encode", **options, "max_seconds_per_graph": self.max_seconds}
+
+    @property
     def metadata(self) -> Mapping[str, str]:
         """The encoding and the names of its bins, as JSON."""
         return {"escgnn": __version__, "encoding": repr(self.encoding), "bins": json.dumps(self.encoding.bins)}
 
-    def chunks(self, file: GraphFile) -> Iterator[Chunk]:
-        """Graphs side by side."""
-        return iter(file)
+    def chunks(self, file: GraphFile) -> Iterator[Rows | Chunk]:
+        """Rows whose graphs are read where the work is done, which takes longest; of an edge list graphs side by side."""
+        return file.unread()
 
-    def schema(self, first: Chunk | None) -> Any:
+    def schema(self, first: Rows | Chunk | None) -> Any:
         """Which edge of which graph, and its row."""
         columns = [("source", pa.int64()), ("target", pa.int64()), ("bins", LIST), ("counts", LIST)]
         return graph_schema(first, columns)
 
-    def __call__(self, chunk: Chunk) -> Iterator[Part]:
+    def __call__(self, chunk: Rows | Chunk) -> Iterator[Part]:
         """The rows of all edges, then of all nodes if the encoding has them."""
+        return of_graphs(chunk, self._of_graphs)
+
+    def _of_graphs(self, chunk: Chunk) -> Iterator[Part]:
         return in_time(chunk, self.encoding.expected_steps(chunk.graphs), self.max_seconds, self._encode)
 
     def _told(self, blocks: Blocks, span: float) -> Blocks:

@@ -48,6 +48,11 @@ class Job(Protocol[C]):
     """Makes a table of a file, chunk by chunk."""
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """The command, and all that its results depend on, as plain values."""
+        ...
+
+    @property
     def metadata(self) -> Mapping[str, str]:
         """Texts to keep beside the table, where there is a place for them."""
         ...

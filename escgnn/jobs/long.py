@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.disk import rejected
+from escgnn.disk import Rejected, rejected
 from escgnn.jobs.job import Part, Tally
 from escgnn.kernels.threads import TooLongError, watched
-from escgnn.readers import Chunk
+from escgnn.readers import Chunk, Rows, read_graphs
 
 SPEED = 1e8  # steps a second, at the least
 ALONE = 1.0  # seconds from which on, at this speed, a graph is worked on alone
@@ -32,6 +32,20 @@ def check_seconds(seconds: float | None) -> None:
     """
     if seconds is not None and not (isfinite(seconds) and seconds > 0):
         raise ValueError(f"max_seconds_per_graph: {seconds}; expected a number above 0")
+
+
+def of_graphs(piece: Rows | Chunk, work: Callable[[Chunk], Iterator[Part]]) -> Iterator[Part]:
+    """What the work makes of the graphs of a piece, and the rows of it that are none."""
+    bad: tuple[Rejected, ...] = ()
+    chunk: Chunk | None
+    if isinstance(piece, Rows):
+        chunk, bad = read_graphs(piece)
+    else:
+        chunk = piece
+    if bad:
+        yield Part(None, Tally(), bad)
+    if chunk is not None:
+        yield from work(chunk)
 
 
 def in_time(

@@ -59,6 +59,8 @@ def run(
     strict: bool = False,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    groups: tuple[int, int] | None = None,
+    before_writing: Callable[[], None] | None = None,
 ) -> Summary:
     """Do a job for a whole file: read in a stream, memory bounded by some chunks, written whole or not at all.
 
@@ -70,6 +72,8 @@ def run(
         strict: Stop at the first bad row.
         engine: Who works; this process if it is None. The table is the same for every engine.
         progress: Called now and then with the bytes read, their total and, while a graph takes long, how far it is.
+        groups: Of Parquet, the row groups to read, as `GraphFile` takes them.
+        before_writing: Called when all is done, before files appear; what it raises keeps them from that.
 
     Raises:
         ValueError: The file is damaged or does not suit the job, or the output would replace it.
@@ -79,7 +83,7 @@ def run(
     start = time.perf_counter()
     with ExitStack() as stack:
         log = stack.enter_context(RejectLog(output))
-        file = GraphFile(source, smiles=smiles, strict=strict, on_reject=log)
+        file = GraphFile(source, smiles=smiles, strict=strict, on_reject=log, groups=groups)
         chunks = stack.enter_context(closing(_generated(job.chunks(file))))
         first = next(chunks, None)
         table = stack.enter_context(TableWriter(output, job.schema(first), job.metadata))
@@ -100,6 +104,8 @@ def run(
             if progress is not None:
                 progress(file.bytes_read, file.total_bytes, "")
         rejects = None if log.is_empty else log.path
+        if before_writing is not None:
+            before_writing()
     return Summary(
         graphs=done.graphs,
         edges=done.edges,

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from escgnn.readers import Chunk
+from escgnn.readers import Chunk, Rows
 
 
-def graph_schema(first: Chunk | None, columns: list[tuple[str, Any]]) -> Any:
-    """The column ``graph``, of the type of the graphs' names, then these."""
-    names = pa.int64() if first is None else first.ids.type
+def graph_schema(first: Rows | Chunk | None, columns: list[tuple[str, Any]]) -> Any:
+    """The column ``graph``, of the type of the graphs' names, then these; rows are numbered."""
+    names = first.ids.type if isinstance(first, Chunk) else pa.int64()
     return pa.schema([("graph", names), *columns])
 
 

@@ -60,6 +60,8 @@ class GraphFile:
         on_reject: Called with every bad row.
         chunk_size: Number of nodes and edges at which a chunk ends; graphs stay whole.
         content: The bytes of the file, if somebody has read them already; it is not opened then.
+        groups: Of Parquet, the row groups to read, from the first to that before the second; all if None. Not of an edge list,
+            whose graphs may go on in the next one.
 
     Attributes:
         format: "graph6", "smiles" or "edges".
@@ -83,6 +85,7 @@ class GraphFile:
         on_reject: Callable[[Rejected], None] | None = None,
         chunk_size: int = 1 << 17,
         content: bytes | None = None,
+        groups: tuple[int, int] | None = None,
     ) -> None:
         self.path = Path(path)
         self.strict = strict
@@ -94,16 +97,17 @@ class GraphFile:
             raise ValueError(f"{self.path} is empty: it holds no graphs")
         self.format = FORMATS[_checked_extension(self.path)]
         self.is_table = self.format == "table"
-        self.source = open_source(self.path, content)
+        self.source = open_source(self.path, content, groups)
         self._columns: list[str] = []
         if self.is_table:
             self._columns = _find_columns(self.source, smiles)
             self.format = "edges" if len(self._columns) == len(COLUMNS) else "smiles"
+            if groups is not None and self.format == "edges":
+                raise ValueError(f"groups: {groups}; {self.path} is an edge list, which is read as a whole")
         elif smiles is not None:
             raise ValueError(f"smiles: {smiles!r}, but {self.path} is no table with columns")
         if self.format == "smiles":
             chemistry()  # complains at once if RDKit is not there
-        self._parse: Parse = parse_smiles if self.format == "smiles" else parse_graph6
 
     @property
     def bytes_read(self) -> int:
@@ -122,6 +126,16 @@ class GraphFile:
         lines = "graph" if self.format == "graph6" else "smiles"  # what to call the lines of a file without columns
         text = self._columns[0] if self.is_table else lines
         return read_rows(self.source, text, keep, holds=self.format, letters=letters)
+
+    def unread(self) -> Iterator[Rows | Chunk]:
+        """The file cut into pieces whose graphs `read_graphs` makes, wherever that is done; an edge list's are made already."""
+        pieces: Iterator[Rows | Chunk] = iter(self) if self.format == "edges" else self.rows()
+        empty = True
+        for piece in pieces:
+            empty = False
+            yield piece
+        if empty and not self.rejected:
+            raise ValueError(f"{self.path} holds no graphs")
 
     def __iter__(self) -> Iterator[Chunk]:
         self.rejected = 0
@@ -144,10 +158,9 @@ class GraphFile:
     def _parsed_blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Parsed]]:
         """The record number and the line of each graph, and the graphs."""
         for rows in self.rows():
-            graphs = self._parse(rows.texts)
-            reasons = {**graphs.reasons, **rows.trouble}
-            for number in sorted(reasons):
-                self.reject(rejected(rows.lines[number], rows.records[number], reasons[number]))
+            graphs, bad = _parsed(rows)
+            for row in bad:
+                self.reject(row)
             yield rows.first + graphs.good, np.array(rows.lines, np.int64)[graphs.good], graphs
 
     def reject(self, row: Rejected) -> None:
@@ -157,6 +170,23 @@ class GraphFile:
         self.rejected += 1
         if self.on_reject is not None:
             self.on_reject(row)
+
+
+def read_graphs(rows: Rows) -> tuple[Chunk | None, tuple[Rejected, ...]]:
+    """The graphs of some rows side by side, if there are any, and the rows that have none."""
+    graphs, bad = _parsed(rows)
+    block = (rows.first + graphs.good, np.array(rows.lines, np.int64)[graphs.good], graphs)
+    whole = int(graphs.num_nodes.sum() + graphs.num_edges.sum()) + 1  # all in one chunk
+    return next(pack([block], whole), None), bad
+
+
+def _parsed(rows: Rows) -> tuple[Parsed, tuple[Rejected, ...]]:
+    """The graphs of rows, and the rows that have none, in their order."""
+    parse: Parse = parse_smiles if rows.holds == "smiles" else parse_graph6
+    graphs = parse(rows.texts)
+    reasons = {**graphs.reasons, **rows.trouble}
+    bad = (rejected(rows.lines[number], rows.records[number], reasons[number]) for number in sorted(reasons))
+    return graphs, tuple(bad)
 
 
 def _checked_extension(path: Path) -> str:

@@ -125,16 +125,21 @@ class ParquetSource:
     Args:
         path: The file.
         content: Its bytes, if somebody has read them already; it is not opened then.
+        groups: The row groups to read, from the first to that before the second; all if None. Rows keep their numbers.
     """
 
     unit = "row"
 
-    def __init__(self, path: Path, content: bytes | None = None) -> None:
+    def __init__(self, path: Path, content: bytes | None = None, groups: tuple[int, int] | None = None) -> None:
         self.path = path
         self._content = content
         with damage_named(path), self._opened() as file:
             self.schema = pa.schema([field.with_type(_plain_type(field.type)) for field in file.schema_arrow])
-            self._num_rows: int = file.metadata.num_rows
+            first, last = groups or (0, file.metadata.num_row_groups)
+            sizes: list[int] = [file.metadata.row_group(group).num_rows for group in range(last)]
+        self._groups = [*range(first, last)]
+        self._rows_before = sum(sizes[:first])
+        self._num_rows = sum(sizes[first:])
         self.columns: list[str] = self.schema.names
         self._rows_read = 0
 
@@ -160,8 +165,8 @@ class ParquetSource:
         """Record batches, each with the number of its first row."""
         with damage_named(self.path), self._opened() as file:
             self._rows_read = 0
-            for batch in file.iter_batches(BATCH, columns=columns):
-                first = self._rows_read + 1
+            for batch in file.iter_batches(BATCH, row_groups=self._groups, columns=columns):
+                first = self._rows_before + self._rows_read + 1
                 self._rows_read += batch.num_rows
                 yield first, _with_plain_types(batch)
 
@@ -194,11 +199,13 @@ def _with_plain_types(batch: Any) -> Any:
     return pa.record_batch(columns, batch.schema.names)
 
 
-def open_source(path: Path, content: bytes | None = None) -> TextSource | ParquetSource:
-    """The rows of a file, by its extension."""
+def open_source(
+    path: Path, content: bytes | None = None, groups: tuple[int, int] | None = None
+) -> TextSource | ParquetSource:
+    """The rows of a file, by its extension; of Parquet those of some row groups."""
     kind = extension(path)
     if kind == ".parquet":
-        return ParquetSource(path, content)
+        return ParquetSource(path, content, groups)
     return TextSource(path, DELIMITERS.get(kind, ""), content)
 
 

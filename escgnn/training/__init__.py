@@ -14,12 +14,12 @@ from escgnn.jobs import Summary
 from escgnn.training.calibration import Calibration, middle_of
 from escgnn.training.columns import Extras
 from escgnn.training.config import TrainConfig, checked, difference, read_config, read_stored
-from escgnn.training.ensemble import Ensemble, Predictor, calibrate, ensemble_of, is_ensemble, load_ensemble
+from escgnn.training.ensemble import Ensemble, Predictor, calibrate, ensemble_of, is_ensemble, is_run, load_ensemble
 from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint, hash_graphs
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.folder import FoldResult, Result, Run, load_run, plain, read_json, read_result, save_json
-from escgnn.training.job import Predict, predict_file
+from escgnn.training.job import Predict, predict_file, predict_files
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.members import EnsembleResult, fit_ensemble
@@ -64,6 +64,7 @@ __all__ = [
     "formulas",
     "hash_graphs",
     "is_ensemble",
+    "is_run",
     "judge",
     "load_ensemble",
     "load_run",
@@ -73,6 +74,7 @@ __all__ = [
     "plain",
     "predict",
     "predict_file",
+    "predict_files",
     "read_config",
     "read_json",
     "read_known",

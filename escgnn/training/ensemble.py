@@ -189,6 +189,11 @@ def is_ensemble(folder: str | PathLike[str]) -> bool:
     return Path(folder, ENSEMBLE).is_file()
 
 
+def is_run(folder: str | PathLike[str]) -> bool:
+    """Whether a folder is that of a run, which may still be in training."""
+    return Path(folder, files.ABOUT).is_file()
+
+
 def count_members(folder: Path) -> int:
     """How many members an ensemble has, which may still be in training.
 

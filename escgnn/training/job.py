@@ -1,7 +1,8 @@
 """Predictions for a file, row by row: streamed, every input row kept in its place, bad ones with the reason."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple, cast, get_args
@@ -28,11 +29,13 @@ from escgnn.jobs import (
 )
 from escgnn.jobs import run as run_job
 from escgnn.readers import Chunk, GraphFile, Parse, Rows, count_within, find_column, parse_graph6
+from escgnn.shards import ROWS, ShardSummary, find_shards, local_copy, run_shards
 from escgnn.store import GraphStore
 from escgnn.training.columns import NO_EXTRAS, Extras, added_columns, check_extras, filled_columns, values_of, width_of
 from escgnn.training.ensemble import Predictor, ensemble_of
 from escgnn.training.folder import Run
 
+STORED = {".json", ".safetensors", ".npz"}  # files of a folder that predictions depend on
 NODES = 1 << 15  # of a batch
 LETTERS = 1 << 20  # of a chunk, which has few rows then
 
@@ -76,6 +79,16 @@ class Predict:
     extras: Extras = NO_EXTRAS
     totals: ClassVar[Sequence[str]] = ()
     metadata: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The command, and all that its results depend on."""
+        model = hashlib.sha256()
+        for run in self.runs:
+            for path in sorted(path for path in run.folder.rglob("*") if path.suffix in STORED):
+                model.update(path.read_bytes())
+        chosen = {name: value for name, value in asdict(self.extras).items() if value}
+        return {"command": "predict", "model": model.hexdigest(), "max_seconds_per_graph": self.max_seconds, **chosen}
 
     def __post_init__(self) -> None:
         check_seconds(self.max_seconds)
@@ -215,11 +228,47 @@ def predict_file(
         OSError: A file cannot be opened.
     """
     who = LocalEngine(workers) if engine is None else engine
-    several = [*run] if isinstance(run, Sequence) else [run]
-    predictors = tuple(ensemble_of(one) for one in several)
+    predictors = _predictors(run)
     column = smiles_column(predictors[0], source) if smiles is None else smiles
     job = Predict(predictors, max_seconds_per_graph, extras)
     return run_job(job, source, output, smiles=column, engine=who, progress=progress)
+
+
+def predict_files(
+    run: Run | Predictor | Sequence[Run | Predictor],
+    inputs: Sequence[str],
+    folder: str,
+    *,
+    smiles: str | None = None,
+    max_seconds_per_graph: float | None = None,
+    extras: Extras = NO_EXTRAS,
+    rows: int = ROWS,
+    **options: Any,
+) -> ShardSummary:
+    """The same for many files: one of predictions for each, in a folder; `escgnn.shards.run_shards` explains the rest.
+
+    Args:
+        run: What `predict_file` takes.
+        inputs: Files, folders, patterns and addresses.
+        folder: Where predictions go.
+        smiles: Column with the SMILES, if it is neither called as in the training table nor smiles.
+        max_seconds_per_graph: Graphs that take longer to encode have no prediction, and the reason.
+        extras: What else to write; see `Extras`.
+        rows: Where a Parquet file has more rows, its row groups are cut into shards of so many.
+        options: Further ones of `escgnn.shards.run_shards`.
+    """
+    predictors = _predictors(run)
+    column = smiles
+    if column is None:
+        with local_copy(find_shards(inputs, rows)[0].source) as path:
+            column = smiles_column(predictors[0], path)
+    job = Predict(predictors, max_seconds_per_graph, extras)
+    return run_shards(job, inputs, folder, smiles=column, rows=rows, **options)
+
+
+def _predictors(run: Run | Predictor | Sequence[Run | Predictor]) -> tuple[Predictor, ...]:
+    several = [*run] if isinstance(run, Sequence) else [run]
+    return tuple(ensemble_of(one) for one in several)
 
 
 def smiles_column(run: Run | Predictor, source: str | PathLike[str]) -> str | None:

@@ -4,7 +4,9 @@ Every row of `ENGINES` is tested here, and `Backwards`, which is no part of the 
 """
 
 import multiprocessing
+import os
 import pickle
+import sys
 from functools import partial
 from itertools import count, islice
 
@@ -13,12 +15,12 @@ import pytest
 
 from escgnn.datasets import load
 from escgnn.encoding import RootedEncoding
-from escgnn.engines import ENGINES, LocalEngine
+from escgnn.engines import ENGINES, LocalEngine, RayEngine, WorkerLostError, named_engine
 from escgnn.jobs import count_file, encode_file, run, stream
 from escgnn.readers import GraphFile
 from escgnn.readers import rows as reading
 from escgnn.training import fit, load_run, predict_file
-from tests.jobs.toys import Failing, Repeat
+from tests.jobs.toys import Die, DieOnce, Failing, Repeat, Wait
 from tests.training import tiny
 
 
@@ -28,8 +30,8 @@ class Backwards:
     def __init__(self, workers=0):
         self.workers = workers
 
-    def map(self, function, items):
-        """Results in the order of the items."""
+    def map(self, function, items, *, lost=None, in_order=True):
+        """Results in the order of the items, whether that is wanted or not; nobody dies here."""
         items = iter(items)
         while some := [*islice(items, 3)]:
             outcomes = [_send(function, item) for item in reversed(some)]
@@ -49,20 +51,36 @@ def _send(function, item):
 
 
 ALL = {**ENGINES, "backwards": Backwards}
+EVERY = [f"{name} {workers}" for name in ALL for workers in (0, 2) if f"{name} {workers}" != "ray 0"]
 
 
-@pytest.fixture(params=[f"{name} {workers}" for name in ALL for workers in (0, 2)])
-def engine(request):
-    """Every engine, without and with workers."""
+@pytest.fixture(scope="module")
+def cluster():
+    """A Ray cluster of this machine, which takes seconds to start, for all tests that need one."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'escgnn[ray]'")
+    variables = {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": variables})
+    yield
+    ray.shutdown()
+
+
+def made(request):
     name, workers = request.param.split()
+    if name == "ray":
+        request.getfixturevalue("cluster")
     return ALL[name](int(workers))
+
+
+@pytest.fixture(params=EVERY)
+def engine(request):
+    """Every engine, without and with workers; Ray always has some."""
+    return made(request)
 
 
 @pytest.fixture(params=[f"{name} 1" for name in ALL])
 def elsewhere(request):
     """Every engine with a worker; a process of its own takes seconds to load what real jobs need."""
-    name, workers = request.param.split()
-    return ALL[name](int(workers))
+    return made(request)
 
 
 def test_results_come_in_the_order_of_the_items(engine):
@@ -83,6 +101,64 @@ def test_items_are_taken_as_they_are_needed(engine):
     assert len(taken) <= 12, "some are ahead, but not many"
     results.close()
     assert not multiprocessing.active_children()
+
+
+def test_results_may_come_as_they_are_there(engine):
+    assert sorted(engine.map(Repeat(), range(20), in_order=False)) == [
+        number for number in range(20) for _ in range(number % 3)
+    ]
+
+
+def test_a_slow_item_does_not_let_results_pile_up():
+    """Of endless items only some are taken while the first is worked on."""
+    taken = []
+    results = LocalEngine(2).map(Wait(0.5), (taken.append(number) or number for number in count()))
+    assert next(results) == 0
+    assert len(taken) <= 10
+    results.close()
+
+
+@pytest.mark.parametrize("name", ["local 2", "ray 2"])
+def test_a_worker_that_dies_is_replaced(name, request, tmp_path):
+    """What it worked on, and what waited behind that, is done by another."""
+    request.param = name
+    engine = made(request)
+    work = DieOnce(tmp_path)
+    assert [*engine.map(work, range(8))] == [*range(8)]
+    assert (tmp_path / "3").exists()
+    (tmp_path / "3").unlink()
+    assert sorted(engine.map(work, range(8), in_order=False)) == [*range(8)]
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("name", ["local 2", "ray 2"])
+def test_an_item_that_ends_every_worker_is_lost_alone(name, request):
+    request.param = name
+    engine = made(request)
+    found = [*engine.map(Die(3), range(6), lost=lambda item, reason: [(item, reason)], in_order=False)]
+    (lost,) = (one for one in found if isinstance(one, tuple))
+    assert lost[0] == 3 and "3 workers died of it" in lost[1]
+    assert sorted(one for one in found if not isinstance(one, tuple)) == [0, 1, 2, 4, 5]
+    results = engine.map(Die(3), range(6))
+    assert [*islice(results, 3)] == [0, 1, 2]
+    with pytest.raises(WorkerLostError, match="item 3: 3 workers died of it"):
+        next(results)
+    assert not multiprocessing.active_children()
+
+
+def test_engines_are_known_by_name():
+    assert isinstance(named_engine("ray", 3, "auto"), RayEngine)
+    assert named_engine("local", 2).workers == 2
+    with pytest.raises(ValueError, match="engine: 'spark'; expected one of local, ray"):
+        named_engine("spark")
+    with pytest.raises(ValueError, match="address: 'auto', but the engine local has none"):
+        named_engine("local", 2, "auto")
+
+
+def test_without_ray_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r"pip install 'escgnn\[ray\]'"):
+        next(RayEngine(1).map(Repeat(), [1]))
 
 
 def test_the_first_item_that_fails_tells(engine):

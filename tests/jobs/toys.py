@@ -1,8 +1,10 @@
 """Small functions and jobs that can be sent to a process, which loads nothing heavy for them."""
 
 import os
+import signal
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -22,6 +24,42 @@ class Repeat:
             raise ArithmeticError(f"{number} is too much")
         for _ in range(number % 3):
             yield number
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Takes long for the first item."""
+
+    seconds: float
+
+    def __call__(self, number):
+        time.sleep(self.seconds if number == 0 else 0)
+        yield number
+
+
+@dataclass(frozen=True)
+class Die:
+    """Ends the process at one number, as a lack of memory would."""
+
+    at: int
+
+    def __call__(self, number):
+        if number == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield number
+
+
+@dataclass(frozen=True)
+class DieOnce:
+    """The same, but only the first time: a file remembers."""
+
+    folder: Path
+
+    def __call__(self, number):
+        if number == 3 and not (self.folder / "3").exists():
+            (self.folder / "3").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield number
 
 
 @dataclass(frozen=True)

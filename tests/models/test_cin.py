@@ -7,11 +7,11 @@ from torch_geometric.data import Batch
 
 from benchmarks.power import are_apart, as_data, classes, gap, outputs
 from escgnn import datasets, graphs
-from escgnn.zoo import presets
 from escgnn.models import CIN
 from escgnn.models.cin import CellLayer, Complex
 from escgnn.store import GraphStore
 from escgnn.transforms import Cells
+from escgnn.zoo import presets
 from tests.strategies import odd_shapes
 
 CSL = [graphs.circulant(41, 1, skip) for skip in (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)]

@@ -8,12 +8,12 @@ from torch_geometric.nn import PNAConv
 
 from benchmarks.power import are_apart, as_data, classes, gap, outputs
 from escgnn import datasets, graphs
-from escgnn.zoo import presets
 from escgnn.models import DGN, PNA
 from escgnn.models.towers import AGGREGATORS, DIRECTED, SCALERS, DegreeScaled, TowerLayer
 from escgnn.store import GraphStore
 from escgnn.transforms import Directions
 from escgnn.transforms.directions import directions
+from escgnn.zoo import presets
 from tests.strategies import messy_graphs, odd_shapes
 
 CSL = [graphs.circulant(41, 1, skip) for skip in (2, 3, 4, 5, 6, 9, 11, 12, 13, 16)]
