@@ -162,6 +162,18 @@ def test_classes_and_unknown_targets(kind, tmp_path):
         torch.testing.assert_close(answers[:, 1:].sum(1), torch.ones(len(answers), dtype=torch.float64))
 
 
+def test_test_rows_of_one_class_tell_nothing(tmp_path):
+    subsets = ["train"] * 24 + ["valid"] * 12 + ["test"] * 12
+    rows = [f"{SMILES[i % 12]},{int(i % 2 and part != 'test')},{part}" for i, part in enumerate(subsets)]
+    (tmp_path / "in.csv").write_text("\n".join(["smiles,active,set", *rows]))
+    options = {"targets": ["active"], "split": "column:set"}
+    fit(load(tmp_path / "in.csv", **options), change(epochs=1), tmp_path / "net", progress=False)
+    bundle = load(tmp_path / "in.csv", descriptors=["morgan-count"], **options)
+    comparison = fit_baseline(bundle, tmp_path / "out", beside=load_ensemble(tmp_path / "net"), trees=3)
+    assert comparison.difference is None and comparison.scores["network"]["test"] is None
+    assert load_baseline(tmp_path / "out").kind == comparison.chosen
+
+
 def test_what_cannot_be_compared(bundle, network, table, found, tmp_path):
     with pytest.raises(ValueError, match="has no descriptors; load it with descriptors="):
         fit_baseline(load(table, targets=["y"]), tmp_path / "out")

@@ -217,8 +217,8 @@ def _best_weight(bundle: DatasetBundle, network: Tensor, trees: Tensor) -> float
     return float(max(WEIGHTS, key=lambda w: _goodness(bundle, _score(bundle, w * network + (1 - w) * trees, y))))
 
 
-def _difference(bundle: DatasetBundle, network: Tensor, trees: Tensor, seed: int) -> tuple[float, float, float]:
-    """How much better the network is on the test rows, and on 95 % of sets drawn from them with repetition."""
+def _difference(bundle: DatasetBundle, network: Tensor, trees: Tensor, seed: int) -> tuple[float, float, float] | None:
+    """How much better the network is on the test rows, and on 95 % of sets drawn from them; None if that is undefined."""
     y = bundle.test.column("y")
     sign = 1 if bundle.task.direction == "max" else -1
     rng = np.random.default_rng(seed)
@@ -226,5 +226,7 @@ def _difference(bundle: DatasetBundle, network: Tensor, trees: Tensor, seed: int
     gains = np.array(
         [sign * (_score(bundle, network[rows], y[rows]) - _score(bundle, trees[rows], y[rows])) for rows in draws]
     )
+    if np.isnan(gains[0]) or np.isnan(gains).mean() > 0.5:  # as of one class, which has no ROC AUC
+        return None
     low, high = np.nanquantile(gains[1:], (0.025, 0.975))
     return float(gains[0]), float(low), float(high)
