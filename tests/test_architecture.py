@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "escgnn"
 ALLOWED = {
-    "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training explorer",
+    "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training explain explorer",
     "bags": "",
     "disk": "",
     "engines": "",
@@ -17,6 +17,7 @@ ALLOWED = {
     "markup": "",
     "provenance": "",
     "task": "",
+    "depiction": "markup readers",
     "graphs": "kernels markup",
     "records": "disk",
     "counting": "kernels graphs",
@@ -40,11 +41,12 @@ ALLOWED = {
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl metrics zoo training",
+    "explain": "depiction disk layers markup task readers report store metrics training",
     "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
     "cli": "records counting encoding readers report datasets jobs "
-    "theorems training experiments explorer tuning terminal",
+    "theorems training explain experiments explorer tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

@@ -19,14 +19,14 @@ from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
-from escgnn.training.job import Predict, predict_file
+from escgnn.training.job import Predict, feature_set, given_graphs, predict_file, read_given, smiles_column
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.members import EnsembleResult, fit_ensemble
 from escgnn.training.neighbours import similarity
 from escgnn.training.pieces import PiecesWarning, Splitting, run_network
 from escgnn.training.prediction import as_store, evaluate, formulas, predict
-from escgnn.training.running import UnseenShapesWarning, embedded
+from escgnn.training.running import UnseenShapesWarning, embedded, network_outputs
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
 
@@ -56,23 +56,28 @@ __all__ = [
     "ensemble_of",
     "evaluate",
     "export",
+    "feature_set",
     "fingerprint",
     "fit",
     "fit_ensemble",
     "fit_folds",
     "formulas",
+    "given_graphs",
     "judge",
     "load_ensemble",
     "load_run",
     "middle_of",
     "models",
+    "network_outputs",
     "predict",
     "predict_file",
     "read_config",
+    "read_given",
     "read_result",
     "read_stored",
     "run_network",
     "similarity",
+    "smiles_column",
     "suited",
     "table_options",
 ]
