@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the tables below are wh
     from escgnn import datasets as datasets
     from escgnn import decoding as decoding
     from escgnn import encoding as encoding
+    from escgnn import explain as explain
     from escgnn import explorer as explorer
     from escgnn import graphs as graphs
     from escgnn import models as models
@@ -50,6 +51,7 @@ ROOMS = (
     "models",
     "training",
     "theorems",
+    "explain",
     "explorer",
 )
 NAMES = {  # and the room of each

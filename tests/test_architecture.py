@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1] / "escgnn"
 ALLOWED = {
-    "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training explorer",
+    "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training explain explorer",
     "bags": "",
     "disk": "",
     "engines": "",
@@ -26,6 +26,7 @@ ALLOWED = {
     "store": "disk kernels graphs",
     "datasets": "disk kernels task graphs counting readers store",
     "decoding": "graphs encoding",
+    "depiction": "markup readers",
     "jobs": "disk engines kernels graphs counting encoding readers",
     "loader": "store",
     "models": "bags layers limits counting",
@@ -42,11 +43,12 @@ ALLOWED = {
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl metrics zoo training",
+    "explain": "disk layers markup task readers report store depiction metrics training",
     "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
     "cli": "engines records counting encoding readers report datasets jobs shards "
-    "theorems training baseline experiments explorer tuning terminal",
+    "theorems training baseline experiments explain explorer tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

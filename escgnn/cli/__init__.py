@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from escgnn import __version__, terminal
-from escgnn.cli import comparing, graphs, learning, results, shards
+from escgnn.cli import comparing, graphs, learning, results, shards, understanding
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -34,6 +34,7 @@ app.command("models")(learning.list_models)
 app.command()(learning.train)
 app.command()(learning.predict)
 app.command()(learning.evaluate)
+app.command()(understanding.explain)
 app.command()(learning.export)
 app.command()(comparing.baseline)
 app.command()(learning.tune)

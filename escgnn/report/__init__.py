@@ -19,10 +19,23 @@ from escgnn.records import Chapter
 from escgnn.report import costs
 from escgnn.report.content import START, Content, Section, number, runs_text
 from escgnn.report.html import page as html_page
+from escgnn.report.layout import document, scrolling
 from escgnn.report.markdown import page as markdown_page
 from escgnn.report.selection import Entry, choose
 
-__all__ = ["START", "Entry", "Report", "Section", "build", "choose", "number", "runs_text", "write"]
+__all__ = [
+    "START",
+    "Entry",
+    "Report",
+    "Section",
+    "build",
+    "choose",
+    "document",
+    "number",
+    "runs_text",
+    "scrolling",
+    "write",
+]
 
 
 class Report(Content):

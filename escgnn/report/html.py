@@ -25,8 +25,8 @@ from escgnn.report.content import (
     variants_text,
 )
 from escgnn.report.costs import CAPTION, cost_charts
+from escgnn.report.layout import document, scrolling
 from escgnn.report.selection import Entry
-from escgnn.report.style import STYLE
 
 MARKS = {
     ("same", True): ("=", "the same as in the paper"),
@@ -42,19 +42,10 @@ LEGEND = (
 def page(content: Content) -> str:
     """The whole page."""
     title = "ESC-GNN: our numbers beside the paper's"
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", title),
-        tag("style", Markup(STYLE)),
-    )
     nothing = None if content.records else _nothing()
     rest = [_gaps(content), _runs(content)] if content.records else []
     sections = [_header(title, content), nothing, _contents(content), _experiments(content), *rest]
-    body = tag("body", tag("main", *sections))
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+    return document(title, join(sections))
 
 
 def _header(title: str, content: Content) -> Markup:
@@ -106,7 +97,7 @@ def _contents(content: Content) -> Markup:
     names = ("Table", "Run", "As good", "Budget")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
     links = [("#gaps", "What was not run, and why"), ("#runs", "All runs")] if content.records else []
-    table = _scroll("Contents", tag("table", _caption("Contents"), head, tag("tbody", *rows), class_="contents"))
+    table = scrolling("Contents", tag("table", _caption("Contents"), head, tag("tbody", *rows), class_="contents"))
     more = join((tag("a", text, href=to) for to, text in links), " · ")
     legend = join([*(join([_chip(budget), f"{meaning}. "]) for budget, meaning in MEANING.items()), LEGEND])
     below = [tag("p", legend, class_="cost"), tag("p", more, class_="more") if links else None]
@@ -143,7 +134,7 @@ def _table(content: Content, section: Section) -> Markup:
     """One table with its figures; folded if there is nothing of ours in it."""
     table = section.table
     what = tag("p", f"{section.measure} ", _prose(table.note), class_="what")
-    grid = _scroll(table.title, _grid(content, section))
+    grid = scrolling(table.title, _grid(content, section))
     if section.filled:
         shown = [grid, _budgets(section), _provenance(section), *_section_figures(section)]
     else:
@@ -350,12 +341,7 @@ def _name(record: Record) -> str:
 
 def _list(title: str, names: Iterable[str], rows: Iterable[Markup]) -> Markup:
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
-    return _scroll(title, tag("table", _caption(title), head, tag("tbody", *rows), class_="list"))
-
-
-def _scroll(name: str, table: Markup) -> Markup:
-    """A table in a box of its own, which scrolls, also by keyboard, so that the page need not."""
-    return tag("div", table, class_="scroll", role="region", aria_label=name, tabindex=0)
+    return scrolling(title, tag("table", _caption(title), head, tag("tbody", *rows), class_="list"))
 
 
 def _prose(text: str) -> Markup:

@@ -19,14 +19,22 @@ from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint, hash_graphs
 from escgnn.training.fitting import fit, fit_folds
 from escgnn.training.folder import FoldResult, Result, Run, load_run, plain, read_json, read_result, save_json
-from escgnn.training.job import Predict, predict_file, predict_files
+from escgnn.training.job import (
+    Predict,
+    feature_set,
+    given_graphs,
+    predict_file,
+    predict_files,
+    read_given,
+    smiles_column,
+)
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.members import EnsembleResult, fit_ensemble
 from escgnn.training.neighbours import read_known, similarity
 from escgnn.training.pieces import PiecesWarning, Splitting, run_network
 from escgnn.training.prediction import as_store, evaluate, formulas, own_split, predict
-from escgnn.training.running import UnseenShapesWarning, embedded
+from escgnn.training.running import UnseenShapesWarning, embedded, network_outputs
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
 
@@ -57,11 +65,13 @@ __all__ = [
     "ensemble_of",
     "evaluate",
     "export",
+    "feature_set",
     "fingerprint",
     "fit",
     "fit_ensemble",
     "fit_folds",
     "formulas",
+    "given_graphs",
     "hash_graphs",
     "is_ensemble",
     "is_run",
@@ -70,12 +80,14 @@ __all__ = [
     "load_run",
     "middle_of",
     "models",
+    "network_outputs",
     "own_split",
     "plain",
     "predict",
     "predict_file",
     "predict_files",
     "read_config",
+    "read_given",
     "read_json",
     "read_known",
     "read_result",
@@ -83,6 +95,7 @@ __all__ = [
     "run_network",
     "save_json",
     "similarity",
+    "smiles_column",
     "suited",
     "table_options",
 ]

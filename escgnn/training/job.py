@@ -168,7 +168,7 @@ class Predict:
         for run in self.runs:
             features = feature_set(run)
             if features not in read:
-                read[features] = _read(chunk, features)
+                read[features] = read_given(chunk, features)
             given = read[features]
             found = _answered(run, given, self.max_seconds, self.extras)
             filled.append(found)
@@ -292,7 +292,7 @@ def feature_set(run: Run | Predictor) -> FeatureSet:
     raise ValueError(f"{run.folder}: the network reads features that are not made from SMILES: {features}")
 
 
-def _read(chunk: Rows | Chunk, features: FeatureSet) -> Given:
+def read_given(chunk: Rows | Chunk, features: FeatureSet) -> Given:
     """The graphs of a chunk."""
     if isinstance(chunk, Chunk):
         names = pa.record_batch([chunk.ids], ["graph"])
@@ -329,9 +329,7 @@ def _answered(run: Predictor, given: Given, seconds: float | None, extras: Extra
     """The columns of one predictor, and the status of every input row."""
     status = [*given.status]
     good = np.flatnonzero([reason == "ok" for reason in status])
-    graphs = given.graphs
-    if run.descriptors.width:
-        graphs = graphs.with_fields(graph={"descriptors": _described(run, given, good)})
+    graphs = given_graphs(run, given)
     values, reasons = _predict(run, graphs, [given.texts[number] for number in good.tolist()], seconds, extras)
     for number, reason in reasons.items():
         status[good[number]] = reason
@@ -348,7 +346,15 @@ def _answered(run: Predictor, given: Given, seconds: float | None, extras: Extra
     return Answered(filled_columns(run, numbers, texts, extras), status, home, filled)
 
 
-def _described(run: Predictor, given: Given, good: NDArray[np.int64]) -> NDArray[np.float32]:
+def given_graphs(run: Run | Predictor, given: Given) -> GraphStore:
+    """The graphs of the good rows, with the descriptors that a predictor reads."""
+    if not run.descriptors.width:
+        return given.graphs
+    good = np.flatnonzero([reason == "ok" for reason in given.status])
+    return given.graphs.with_fields(graph={"descriptors": _described(run, given, good)})
+
+
+def _described(run: Run | Predictor, given: Given, good: NDArray[np.int64]) -> NDArray[np.float32]:
     """The descriptors of the good rows."""
     cells = {}
     for name in run.descriptors.columns:
