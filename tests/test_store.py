@@ -190,6 +190,12 @@ def test_the_view_is_all_graphs_side_by_side():
         GraphStore([2], [1], [[0], [1]]).view()
 
 
+def test_a_view_has_both_directions_of_every_edge():
+    store = GraphStore.from_view(graphs.disjoint_union([graphs.path(3), graphs.empty(1), graphs.path(2)]))
+    columns = [sorted(store[i].edge_index.T.tolist()) for i in range(3)]
+    assert columns == [[[0, 1], [1, 0], [1, 2], [2, 1]], [], [[0, 1], [1, 0]]]
+
+
 @given(stores(min_size=1))
 def test_from_data_list_and_concatenate(store):
     assert_same_stores(GraphStore.from_data_list(list(store)), store)

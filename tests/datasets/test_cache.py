@@ -2,6 +2,8 @@ import subprocess
 import sys
 
 import pytest
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from escgnn import datasets
 from escgnn.datasets import cache
@@ -30,6 +32,28 @@ def test_a_damaged_entry_is_made_again(empty_cache, file, harm):
         path.write_bytes({"truncated": good[:-9], "changed": good[:-9] + b"123456789", "empty": b""}[harm])
     assert_same(datasets.load("counting-random", count=20), fresh)
     assert path.read_bytes() == good
+
+
+def test_numbers_that_change_on_the_disk_are_not_believed(empty_cache):
+    """Nothing but the checksum can tell: the file is whole, and all of it makes sense."""
+    fresh = datasets.load("counting-random", count=20)
+    path = entry(empty_cache) / "graphs.safetensors"
+    good = path.read_bytes()
+    with safe_open(path, framework="pt") as file:
+        about = file.metadata()
+        columns = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118, it is no mapping
+    (targets,) = (name for name, column in columns.items() if column.is_floating_point())
+    path.unlink()
+    save_file({**columns, targets: columns[targets] + 1}, path, about)
+    assert_same(datasets.load("counting-random", count=20), fresh)
+    assert path.read_bytes() == good
+
+
+def test_what_another_version_made_is_not_taken(empty_cache):
+    ten, eleven = (datasets.load("counting-random", count=count) for count in (10, 11))
+    for version, made in ((1, ten), (2, eleven), (1, ten)):
+        found = cache.cached("0" * 64, {}, "mine", lambda made=made: made, version=version)
+        assert len(found.graphs) == len(made.graphs)
 
 
 def test_options_have_their_own_entries(empty_cache):

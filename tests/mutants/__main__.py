@@ -84,7 +84,8 @@ def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
                     original = (tree / mutant.file).read_text()
                     put(tree / mutant.file, mutant.applied(tree))
                     tests = likeliest_first(mutant, results.noticed.get(mutant.name, ""), tree)
-                    run = Run(tree, tests, mutant.interpreted, PATIENCE[mutant.interpreted])
+                    patience = mutant.patience or PATIENCE[mutant.interpreted]
+                    run = Run(tree, tests, mutant.interpreted, patience)
                     running[run] = (mutant, original)
                 for run, trial in finished([*running]):
                     mutant, original = running.pop(run)

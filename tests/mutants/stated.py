@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -23,6 +23,7 @@ class Mutant:
         tests: What should notice, as pytest takes it.
         interpreted: Whether kernels run as plain Python, because to compile a changed one takes longer than its tests.
         equivalent: Why nobody can notice; empty if somebody should.
+        patience: Seconds of a processor after which it is plain that it never ends; 0 for the usual ones.
     """
 
     area: str
@@ -33,6 +34,7 @@ class Mutant:
     tests: tuple[str, ...]
     interpreted: bool = False
     equivalent: str = ""
+    patience: int = field(default=0, repr=False)  # no part of the digest
 
     @property
     def name(self) -> str:
