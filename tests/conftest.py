@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -6,6 +7,10 @@ import pytest
 
 hypothesis.settings.register_profile("escgnn", deadline=None, max_examples=100)  # a first call compiles
 hypothesis.settings.load_profile("escgnn")
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # a shell's job in the background, whose children would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -27,14 +28,22 @@ def call(here, workers=0, **options):
     return run_shards(Measure(here), [str(here / "in")], str(here / "out"), engine=LocalEngine(workers), **options)
 
 
+@contextmanager
 def begin(here, workers):
-    return subprocess.Popen(
+    """A process that works; it and its workers are gone behind the block, whatever happened."""
+    process = subprocess.Popen(
         [sys.executable, "-c", MEASURE, str(here), str(workers)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+    with process:
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def wait_for(here, pattern):
