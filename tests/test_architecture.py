@@ -11,6 +11,7 @@ ALLOWED = {
     "bags": "",
     "disk": "",
     "engines": "",
+    "hub": "disk",
     "kernels": "",
     "layers": "",
     "limits": "",
@@ -36,7 +37,7 @@ ALLOWED = {
     "metrics": "task datasets",
     "theorems": "disk markup graphs counting encoding decoding pictures wl",
     "zoo": "models transforms metrics",
-    "training": "bags disk engines limits markup provenance task graphs readers "
+    "training": "bags disk engines hub limits markup provenance task graphs readers "
     "store datasets jobs loader models pictures metrics zoo",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
@@ -44,9 +45,10 @@ ALLOWED = {
     "explain": "depiction disk layers markup task readers report store metrics training",
     "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
     "tuning": "disk task datasets training",
+    "review": "depiction disk markup task report datasets metrics training",
     "terminal": "disk records encoding report datasets jobs theorems training experiments tuning",
     "cli": "records counting encoding readers report datasets jobs "
-    "theorems training explain experiments explorer tuning terminal",
+    "theorems training explain review hub experiments explorer tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

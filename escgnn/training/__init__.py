@@ -18,14 +18,14 @@ from escgnn.training.ensemble import Ensemble, Predictor, ensemble_of, load_ense
 from escgnn.training.exporting import Exported, export
 from escgnn.training.fingerprints import fingerprint
 from escgnn.training.fitting import fit, fit_folds
-from escgnn.training.folder import FoldResult, Result, Run, load_run, read_result
+from escgnn.training.folder import FoldResult, Result, Run, load_run, read_json, read_result
 from escgnn.training.job import Predict, feature_set, given_graphs, predict_file, read_given, smiles_column
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.members import EnsembleResult, fit_ensemble
 from escgnn.training.neighbours import similarity
 from escgnn.training.pieces import PiecesWarning, Splitting, run_network
-from escgnn.training.prediction import as_store, evaluate, formulas, predict
+from escgnn.training.prediction import as_store, evaluate, formulas, outputs_and_answers, own_split, predict
 from escgnn.training.running import UnseenShapesWarning, embedded, network_outputs
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
@@ -69,10 +69,13 @@ __all__ = [
     "middle_of",
     "models",
     "network_outputs",
+    "outputs_and_answers",
+    "own_split",
     "predict",
     "predict_file",
     "read_config",
     "read_given",
+    "read_json",
     "read_result",
     "read_stored",
     "run_network",
