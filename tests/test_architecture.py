@@ -18,6 +18,7 @@ ALLOWED = {
     "provenance": "",
     "task": "",
     "graphs": "kernels markup",
+    "hub": "disk",
     "records": "disk",
     "counting": "kernels graphs",
     "encoding": "kernels limits markup graphs",
@@ -37,18 +38,19 @@ ALLOWED = {
     "shards": "disk engines readers jobs",
     "theorems": "disk markup graphs counting encoding decoding pictures wl",
     "zoo": "models transforms metrics",
-    "training": "bags disk engines limits markup provenance task graphs readers store "
-    "datasets jobs loader models pictures metrics shards zoo",
+    "training": "bags disk engines limits markup provenance task graphs hub readers "
+    "store datasets jobs loader models pictures metrics shards zoo",
     "baseline": "disk task store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl metrics zoo training",
     "explain": "disk layers markup task readers report store depiction metrics training",
     "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
+    "review": "disk markup task report datasets depiction metrics training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
-    "cli": "engines records counting encoding readers report datasets jobs shards "
-    "theorems training baseline experiments explain explorer tuning terminal",
+    "cli": "engines hub records counting encoding readers report datasets jobs shards theorems "
+    "training baseline experiments explain explorer review tuning terminal",
 }
 # So that commands start quickly.
 TORCH_FREE = {

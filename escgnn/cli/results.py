@@ -7,6 +7,7 @@ import typer
 
 from escgnn import terminal
 from escgnn.cli.options import file_path, folder_path
+from escgnn.cli.understanding import Data, reviewed
 
 if TYPE_CHECKING:
     from escgnn.records import Record
@@ -50,12 +51,28 @@ def reproduce(
 
 
 def report(
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[RUN]", help="Folder of a run, to look at it alone.", callback=folder_path, show_default=False
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write: .html or .md.", callback=file_path)
     ] = None,
     results: Annotated[Path, typer.Option(help="Folder of the records.", callback=folder_path)] = Path("results"),
+    data: Data = None,
 ) -> None:
-    """Show all recorded runs beside the paper's numbers, on the terminal or as one page."""
+    """Show all recorded runs beside the paper's numbers, on the terminal or as one page; or one run as a page of its own.
+
+    The page of a run has its metrics with intervals, learning curves and settings and, given its data, plots of predictions,
+    errors by distance to the training set and the worst molecules; without -o it is written to report.html in its folder.
+    """
+    if run is not None:
+        from escgnn.review import write_page
+
+        terminal.show_written(write_page(reviewed(run, data), output or run / "report.html"))
+        return
     from escgnn.experiments import EXPERIMENTS
     from escgnn.report import build, write
 

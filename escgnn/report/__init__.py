@@ -17,6 +17,7 @@ from escgnn import records
 from escgnn.disk import atomic
 from escgnn.records import Chapter
 from escgnn.report import costs
+from escgnn.report.charts import Series, chart, thinned
 from escgnn.report.content import START, Content, Section, number, runs_text
 from escgnn.report.html import page as html_page
 from escgnn.report.layout import document, scrolling
@@ -28,12 +29,15 @@ __all__ = [
     "Entry",
     "Report",
     "Section",
+    "Series",
     "build",
+    "chart",
     "choose",
     "document",
     "number",
     "runs_text",
     "scrolling",
+    "thinned",
     "write",
 ]
 

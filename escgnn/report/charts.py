@@ -264,7 +264,7 @@ def scatters(section: Section) -> dict[str, list[Markup]]:
     for row in section.table.rows:
         for entry in section.row(row):
             pairs = [pair for record in entry.chosen for pair in record.scatter.get(entry.column, ())]
-            points = _thinned([(float(true), float(predicted)) for true, predicted in pairs], SCATTER_POINTS)
+            points = thinned([(float(true), float(predicted)) for true, predicted in pairs], SCATTER_POINTS)
             if points:
                 drawn = chart(
                     entry.column,
@@ -339,7 +339,7 @@ def _curves(title: str, lines: dict[str, list[Record]]) -> Markup:
     for colour, (name, group) in enumerate(lines.items()):
         for i, record in enumerate(group):
             label = name if i == 0 else ""
-            series.append(Series(_thinned(_points(record, measure), CURVE_POINTS), "line", label, colour))
+            series.append(Series(thinned(_points(record, measure), CURVE_POINTS), "line", label, colour))
     return chart(title, series, x_label="epoch", y_label=f"{measure}, log", log=True)
 
 
@@ -364,7 +364,7 @@ def _place(order: Sequence[str], row: str) -> int:
     return order.index(row) if row in order else len(order)
 
 
-def _thinned(points: Sequence[Point], limit: int) -> list[Point]:
+def thinned(points: Sequence[Point], limit: int) -> list[Point]:
     """At most about so many of the points, evenly, the last always."""
     if not points:
         return []

@@ -33,7 +33,7 @@ from escgnn.training.listing import ModelListing, models
 from escgnn.training.members import EnsembleResult, fit_ensemble
 from escgnn.training.neighbours import read_known, similarity
 from escgnn.training.pieces import PiecesWarning, Splitting, run_network
-from escgnn.training.prediction import as_store, evaluate, formulas, own_split, predict
+from escgnn.training.prediction import as_store, evaluate, formulas, outputs_and_answers, own_split, predict
 from escgnn.training.running import UnseenShapesWarning, embedded, network_outputs
 from escgnn.training.settings import suited
 from escgnn.zoo import Recipe
@@ -81,6 +81,7 @@ __all__ = [
     "middle_of",
     "models",
     "network_outputs",
+    "outputs_and_answers",
     "own_split",
     "plain",
     "predict",

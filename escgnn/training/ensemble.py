@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from escgnn import hub
 from escgnn.datasets import DatasetBundle, Descriptors, Feature, Split
 from escgnn.metrics import Scaling, predictions
 from escgnn.store import GraphStore
@@ -173,7 +174,7 @@ def load_ensemble(folder: str | PathLike[str]) -> Ensemble:
     Raises:
         ValueError: A file is missing, damaged, or does not fit the others.
     """
-    folder = Path(folder)
+    folder = hub.located(folder)
     if not is_ensemble(folder):
         return Ensemble(folder, (load_run(folder),))
     members = tuple(load_run(folder / MEMBER.format(number)) for number in range(count_members(folder)))

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from escgnn import limits, provenance, zoo
+from escgnn import hub, limits, provenance, zoo
 from escgnn.datasets import NO_DESCRIPTORS, DatasetBundle, Descriptors, Feature, Split
 from escgnn.disk import atomic
 from escgnn.metrics import Scaling, out_channels
@@ -131,13 +131,13 @@ def load_run(folder: str | PathLike[str], recipe: Recipe | None = None) -> Run:
     """The trained network of a run folder, which may still be training; only ``model.json`` and the weights are read.
 
     Args:
-        folder: The run folder.
+        folder: The run folder; or ``hf://user/name`` for one on the Hugging Face hub.
         recipe: That of your own network; models of the zoo need none. No code comes from the folder.
 
     Raises:
         ValueError: A file is missing, damaged, or does not fit the other; or the network is not in the zoo.
     """
-    folder = Path(folder)
+    folder = hub.located(folder)
     about = _read_about(folder / ABOUT)
     weights, epoch = _read_weights(folder / WEIGHTS)
     recipe = _recipe(folder, about, recipe)

@@ -58,9 +58,21 @@ def evaluate(
     Raises:
         ValueError: The dataset does not suit the network.
     """
+    output, y = outputs_and_answers(run, bundle, split, batch_size=batch_size)
+    return score(run.task, run.scaling, output, y)
+
+
+def outputs_and_answers(
+    run: Run | Ensemble, bundle: DatasetBundle, split: str = "test", *, batch_size: int = BATCH
+) -> tuple[Tensor, Tensor]:
+    """What a trained network says of a part of a dataset, ``(rows, outputs)``, and the targets, ``(rows, targets)``.
+
+    Raises:
+        ValueError: The dataset does not suit the network.
+    """
     graphs = part_of(bundle, split)
     y = _answers(run, bundle, graphs)
-    return score(run.task, run.scaling, outputs(run, graphs, batch_size), y)
+    return outputs(run, graphs, batch_size), y
 
 
 def part_of(bundle: DatasetBundle, split: str) -> GraphStore:
