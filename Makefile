@@ -25,6 +25,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/brec.py
 
 # Faults put into the code one at a time; which do the tests notice? ONLY=readers takes those with that word in their name.
