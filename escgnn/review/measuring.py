@@ -74,7 +74,8 @@ class Review:
         """Outputs and targets of the rows that judge; none without data."""
         if self.bundle is None:
             return torch.empty(0, 1), torch.empty(0, 1)
-        return outputs_and_answers(self.run, self.bundle, self.subset)
+        alone = self.run.members[0] if self.run.size == 1 else self.run  # its own outputs, to the last bit
+        return outputs_and_answers(alone, self.bundle, self.subset)
 
     @cached_property
     def predicted(self) -> Tensor:

@@ -236,6 +236,8 @@ def test_commands(run, data, tmp_path):
     done = CliRunner().invoke(app, ["report", str(one), "--data", str(data[0])])
     assert done.exit_code == 0, done.output
     assert "The worst molecules" in (one / "report.html").read_text()
+    found = replace(review(load_ensemble(one), data[1]), resamples=1)
+    assert {name: one.value for name, one in found.metrics.items()} == evaluate(load_run(one), data[1])
     done = CliRunner().invoke(app, ["report", str(one), "-o", str(tmp_path / "short.html")])
     assert done.exit_code == 0, done.output
     assert "The data was not at hand" in (tmp_path / "short.html").read_text()
