@@ -2,13 +2,8 @@
 
 import csv
 import gzip
-import os
 import weakref
 from dataclasses import replace
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from threading import Thread
-from types import SimpleNamespace
 
 import networkx
 import numpy as np
@@ -20,8 +15,6 @@ import pytest
 from escgnn import graphs
 from escgnn.datasets import FEATURES, DatasetBundle, load, read_smiles
 from escgnn.disk import Rejected
-from escgnn.engines import local
-from escgnn.kernels import threads
 from escgnn.readers import rows as reading
 from escgnn.training import evaluate, fit, job, load_run, predict, predict_file
 from tests.training import tiny
@@ -266,33 +259,15 @@ def test_memory_does_not_grow_with_the_file(run, tmp_path, monkeypatch):
     assert len(read(tmp_path / "out.csv")) == 331
 
 
-class InPlace(Thread):
-    """A thread in place of a process: it has an end of the pipe of its own, as a process would."""
-
-    exitcode = 0
-
-    def __init__(self, target, args, daemon):
-        pipe, *others = args
-        super().__init__(target=target, args=(Connection(os.dup(pipe.fileno())), *others), daemon=daemon)
-
-
 def test_workers(run, tmp_path, monkeypatch):
-    """Threads in their place, since processes take seconds to start; what they are sent can be sent."""
-    started = []
-
-    def process(**options):
-        started.append(options)
-        return InPlace(**options)
-
-    monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads.count()))  # workers would change it, if it were not set
+    """A process of its own, many chunks: the same file."""
     monkeypatch.setattr(reading, "ROWS", 16)
-    monkeypatch.setattr(local, "get_context", lambda method: SimpleNamespace(Pipe=Pipe, Process=process))
     (tmp_path / "in.csv").write_text(
         "smiles\n" + "".join(f"{'C' * (1 + i % 7)}{'(' * (i % 5 == 0)}\n" for i in range(330))
     )
     predict_file(run, tmp_path / "in.csv", tmp_path / "a.csv")
-    predict_file(run, tmp_path / "in.csv", tmp_path / "b.csv", workers=2)
-    assert len(started) == 2 and (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    predict_file(run, tmp_path / "in.csv", tmp_path / "b.csv", workers=1)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
 def test_what_is_refused(run, bare, tmp_path):
