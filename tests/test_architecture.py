@@ -40,7 +40,7 @@ ALLOWED = {
     "zoo": "models transforms metrics",
     "training": "bags disk engines limits markup provenance task graphs hub readers "
     "store datasets jobs loader models pictures metrics shards zoo",
-    "baseline": "disk task store datasets metrics training",
+    "baseline": "disk task hub store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl metrics zoo training",

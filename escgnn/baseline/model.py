@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 from torch import Tensor
 
+from escgnn import hub
 from escgnn.baseline.trees import Trees
 from escgnn.datasets import Descriptors, Feature
 from escgnn.disk import atomic
@@ -178,8 +179,8 @@ def load_baseline(folder: str | PathLike[str]) -> Baseline:
 
 
 def is_predictor(folder: str | PathLike[str]) -> bool:
-    """Whether a folder holds something that can predict."""
-    return Path(folder, ABOUT).is_file() or is_ensemble(folder) or is_run(folder)
+    """Whether a folder holds something that can predict, or is an address where something should."""
+    return hub.is_address(folder) or Path(folder, ABOUT).is_file() or is_ensemble(folder) or is_run(folder)
 
 
 def load_predictor(folder: str | PathLike[str]) -> Predictor:
