@@ -3,9 +3,9 @@
     python benchmarks/zoo.py [--data FOLDER] [--quick] [--only gin,ngnn]
     python benchmarks/zoo.py --power [--only gin,ngnn]
 
-Processor time of one thread. Networks take turns, batch by batch, so that a busy machine slows all of them alike; each batch counts
-with its best round. Memory is that of a process of its own. A row that is added to the zoo is measured without a change here.
-Every run is appended to `history.jsonl`.
+Processor time of one thread. Networks take turns, batch by batch, so that a busy machine slows all of them alike; each batch
+counts with its best round. Memory is that of a process of its own. A row that is added to the zoo is measured without a change
+here. Every run is appended to `history.jsonl`.
 """
 
 import argparse
