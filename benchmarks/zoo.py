@@ -23,6 +23,7 @@ from typing import Any
 import numba
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from torch_geometric.data import Data
@@ -80,6 +81,17 @@ class Trainee:
         """How many numbers it learns."""
         return sum(one.numel() for one in self.network.parameters())
 
+    def steps(self, store: GraphStore, members: NDArray[np.int64]) -> tuple[float, float]:
+        """Seconds of the transform, and of all; a batch that is refused is two halves."""
+        try:
+            return self.step(store.batch(members))
+        except BagTooLargeError:
+            if members.size == 1:
+                raise
+            halves = [self.steps(store, half) for half in np.array_split(members, 2)]
+        cut, seconds = np.sum(halves, axis=0).tolist()
+        return cut, seconds
+
     def step(self, batch: Any) -> tuple[float, float]:
         """Seconds of the transform, and of all."""
         start = time.process_time()  # what runs beside does not count
@@ -111,7 +123,7 @@ def side_by_side(names: Sequence[str], batches: int, rounds: int) -> dict[str, A
         for number in range(rounds + 1):
             for i in range(batches):
                 for name, trainee in trainees.items():
-                    seconds = trainee.step(ready[name].batch(np.arange(i * BATCH, (i + 1) * BATCH)))
+                    seconds = trainee.steps(ready[name], np.arange(i * BATCH, (i + 1) * BATCH))
                     if number:  # the first round warms up
                         best[name][i] = np.minimum(best[name][i], seconds)
         found = {}

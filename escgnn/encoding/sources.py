@@ -97,8 +97,7 @@ class Pass(ABC):
         def task(start: int, stop: int) -> None:
             for block, begin in zip(blocks[start:stop], begins[start:stop], strict=True):
                 mine = first[begin : begin + block.length.size]
-                scatter(block.length, mine, following, starts, block.bin, result[0])
-                scatter(block.length, mine, following, starts, block.count, result[1])
+                scatter(block.length, mine, following, starts, block.bin, block.count, result)
 
         pool.over_blocks(task, len(blocks), 1, threads)
         give_back(blocks)
