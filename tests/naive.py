@@ -151,7 +151,7 @@ def node(rooted, encoding):
 
 def joint(rooted, encoding):
     types = rooted.graph.nodes(data="type")
-    kind = {w: () for w in rooted.label}
+    kind = dict.fromkeys(rooted.label, ())
     if encoding.counts_by_types("joint"):
         kind = {w: (f"t{types[w] % encoding.node_types}",) for w in rooted.label}
     return Counter(("joint", *label, *kind[w]) for w, label in rooted.label.items())

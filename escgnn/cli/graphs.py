@@ -25,7 +25,6 @@ from escgnn.cli.options import (
 from escgnn.cli.shards import end_of_shards, is_for_many, shard_options
 from escgnn.encoding import Settings
 
-
 LISTS = ("hops", "parts", "types", "typed")  # options of the encoding that are several words or numbers
 
 

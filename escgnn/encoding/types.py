@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from escgnn.encoding.settings import is_of_edges
 from escgnn.graphs import Graph, as_graph, disjoint_union
-from escgnn.kernels.colours import COLOURS, FACTORS, mix, times
+from escgnn.kernels.typed import hash_rows
 
 
 def typed_graph(graph: Any, names: Sequence[str]) -> Graph:
@@ -71,15 +71,7 @@ def types_of(rows: Any, name: str) -> NDArray[np.int64]:
             f"types: {name!r}, but {attribute} holds {values.dtype} from {values.min()}; expected integers >= 0"
         )
     taken = values[:, numbers].astype(np.int64)
-    return taken[:, 0] if len(numbers) == 1 else _hashed(taken)
-
-
-def _hashed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number below 2 ** 62 for all values of a row, in their order."""
-    found = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        found = mix((times(found, FACTORS[0]) + column + 1) & COLOURS)
-    return found
+    return taken[:, 0] if len(numbers) == 1 else hash_rows(taken)
 
 
 def _rows(graph: Any, view: Graph, name: str) -> Any:

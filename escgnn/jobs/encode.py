@@ -13,9 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from escgnn import __version__
-from escgnn.encoding import RootedEncoding
+from escgnn.encoding import RootedEncoding, types_of
 from escgnn.encoding import Rows as EncodedRows
-from escgnn.encoding import types_of
 from escgnn.engines import Engine
 from escgnn.jobs.job import Part, Tally
 from escgnn.jobs.long import check_seconds, in_time, of_graphs

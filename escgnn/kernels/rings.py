@@ -1,4 +1,4 @@
-"""Rings: cycles that no edge cuts short, all of a graph or those through a root, by searches that never leave without a way back."""
+"""Rings: cycles that no edge cuts short, of a graph or through a root, by searches that never leave without a way back."""
 
 from typing import NamedTuple
 
@@ -172,10 +172,11 @@ def hash_ring(reading: NDArray[np.int64], length: int) -> int:
 @kernel
 def type_between(csr: Csr, arc_type: NDArray[np.int64], u: int, v: int) -> int:
     """Type of the edge uv, 0 if there is none."""
+    found = 0
     for k in range(csr.indptr[u], csr.indptr[u + 1]):
         if csr.indices[k] == v:
-            return arc_type[k]
-    return 0
+            found = arc_type[k]
+    return found
 
 
 @kernel

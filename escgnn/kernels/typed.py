@@ -29,6 +29,16 @@ class TypedLayout(NamedTuple):
 
 
 @kernel
+def hash_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One number below 2 ** 62 for all values of a row, in their order."""
+    found = np.zeros(rows.shape[0], np.int64)
+    for i in range(rows.shape[0]):
+        for value in rows[i]:
+            found[i] = mix((times(found[i], FACTORS[0]) + value + 1) & COLOURS)
+    return found
+
+
+@kernel
 def refine(csr: Csr, types: Types, rounds: int) -> NDArray[np.int64]:
     """Colours of all nodes after rounds of 1-WL that begin with types, the types of edges in their messages.
 

@@ -15,6 +15,7 @@ from torch_geometric.data import Batch, Data
 from escgnn import graphs
 from escgnn.decoding import decode
 from escgnn.encoding import PARTS, Bin, RootedEncoding, sources
+from escgnn.encoding.typed import TypedPass
 from escgnn.encoding.types import types_of
 from escgnn.kernels.rings import find_rings
 from escgnn.transforms import StructuralEncoding
@@ -293,9 +294,9 @@ def test_wrong_options_are_refused(options, message):
 def test_types_that_are_not_there_are_named():
     encoding = RootedEncoding(1, ("joint",), types=("x",))
     square = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
-    with pytest.raises(ValueError, match="types: 'x', but the graph has no such attribute; .* a row for each node"):
+    with pytest.raises(ValueError, match=r"types: 'x', but the graph has no such attribute; .* a row for each node"):
         encoding.rows(square)
-    with pytest.raises(ValueError, match="the graph has none; give them to it with Graph.typed"):
+    with pytest.raises(ValueError, match=r"the graph has none; give them to it with Graph\.typed"):
         encoding.rows(graphs.cycle(4))
     with pytest.raises(ValueError, match="but the graph has no such attribute"):
         encoding.rows(nx.cycle_graph(4))
@@ -307,7 +308,7 @@ def test_types_that_are_not_there_are_named():
         square.x = x
         with pytest.raises(ValueError, match=message):
             encoding.rows(square)
-    with pytest.raises(ValueError, match="nodes: shape .*expected 4 integers"):
+    with pytest.raises(ValueError, match=r"nodes: shape .*expected 4 integers"):
         graphs.cycle(4).typed([1, 2])
     with pytest.raises(ValueError, match="columns: types from -1"):
         graphs.path(2).typed(None, [-1, 0])
@@ -320,6 +321,8 @@ def test_counts_are_not_read_off_typed_parts():
     assert decode(graph, RootedEncoding(1, types=BOTH, typed=("ring",)), "3-cycle").tolist() == [0]
 
 
-def test_the_source_is_the_typed_pass_alone_where_that_is_all():
-    assert not isinstance(RootedEncoding(1, types=("edge_attr",), parts=("joint",))._source, type(None))
-    assert isinstance(RootedEncoding(1, parts=("joint",), types=("edge_attr",))._source, sources.CompiledPass)
+def test_who_has_no_types_pays_nothing_for_them():
+    """The kernel of before, alone, whenever no part counts by types."""
+    for options in ({}, {"types": ("edge_attr",), "parts": ("joint", "node")}, {"types": BOTH, "typed": ()}):
+        assert isinstance(RootedEncoding(1, **options)._source, sources.CompiledPass)
+    assert isinstance(RootedEncoding(1, ("edge", "joint"), types=BOTH)._source, TypedPass)

@@ -4,9 +4,9 @@ A **compiled** part is counted by `escgnn.kernels.encoding.encode` while that ha
 of its own, called there, and a function that makes the kernel's tables, called in `escgnn.encoding.tables`. That is the form
 for what must be quick.
 
-A **typed** part is counted by `escgnn.kernels.typed.encode_typed`, which sees what kind nodes and edges are of: compiled, too, but
-in a pass of its own, so that whoever has no types pays nothing for them. Its tables are made in `escgnn.encoding.typed`. Some
-parts are compiled or typed, as the settings say: `Part.is_typed`.
+A **typed** part is counted by `escgnn.kernels.typed.encode_typed`, which sees what kind nodes and edges are of: compiled, too,
+but in a pass of its own, so that whoever has no types pays nothing for them. Its tables are made in `escgnn.encoding.typed`.
+Some parts are compiled or typed, as the settings say: `Part.is_typed`.
 
 An **own** part (`OwnPart`) counts all by itself, in one more pass over the roots, and its counts are put beside the others'.
 That is the form to begin with, and the only one that can be added from outside the package.
