@@ -28,7 +28,7 @@ ALLOWED = {
     "datasets": "disk kernels task graphs counting readers store",
     "decoding": "graphs encoding",
     "depiction": "markup readers",
-    "jobs": "disk engines kernels graphs counting encoding readers",
+    "jobs": "disk engines kernels graphs counting encoding readers datasets",
     "loader": "store",
     "models": "bags layers limits counting",
     "pictures": "disk graphs encoding",

@@ -25,6 +25,8 @@ from escgnn.cli.options import (
 from escgnn.cli.shards import end_of_shards, is_for_many, shard_options
 from escgnn.encoding import Settings
 
+LISTS = ("hops", "parts", "types", "typed")  # options of the encoding that are several words or numbers
+
 
 class EncodeCommand(TyperCommand):
     """A command whose help names the parts, which the library knows; it is loaded for that help only."""
@@ -42,7 +44,7 @@ def _option(field: "Field[Any]") -> inspect.Parameter:
     """What the command line takes for an option of the encoding; lists are written with commas between."""
     default = field.default
     kind = field.type
-    if field.name in ("hops", "parts"):
+    if field.name in LISTS:
         default = ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
         kind = str
     switch = [f"--{field.name}"] if kind is bool else []  # without its --no- form
@@ -86,9 +88,10 @@ def encode(
     """
     from escgnn.encoding import PARTS, RootedEncoding
 
-    hops = _radii(options.pop("hops"))
-    parts = tuple(part.strip() for part in options.pop("parts").split(","))
-    encoding = RootedEncoding(hops, parts, **options)
+    options["hops"] = _radii(options["hops"])
+    for name in LISTS[1:]:
+        options[name] = tuple(word.strip() for word in options[name].split(",") if word.strip())
+    encoding = RootedEncoding(**options)
     if describe:
         terminal.show_bins(encoding.bins, {part: PARTS[part].counts for part in encoding.parts})
         return

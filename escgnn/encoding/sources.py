@@ -129,7 +129,7 @@ def _twice(start: int, stop: int) -> Roots:
     return np.repeat(np.arange(start, stop), 2).reshape(-1, 2)
 
 
-def _block_size(roots: int, room: int, threads: int) -> int:
+def block_size(roots: int, room: int, threads: int) -> int:
     """Roots in a block whose rows take ``room`` numbers each: a share for every thread, but few are not worth another."""
     fair = -(-roots // (2 * threads))
     return max(min(fair, BUFFER // room), min(512, BUFFER // room), 1)
@@ -169,7 +169,7 @@ class CompiledPass(Pass):
             return Rows(lengths, bins[:used], counts[:used], ())
 
         threads = threads or pool.count()
-        size = _block_size(len(roots), room, threads)
+        size = block_size(len(roots), room, threads)
         return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
 
 
@@ -206,7 +206,7 @@ class OwnPass(Pass):
             return Rows(length, b.astype(np.int32), both[row, b], ())
 
         threads = threads or pool.count()
-        return pool.over_blocks(task, len(roots), _block_size(len(roots), 2 * len(bins), threads), threads)
+        return pool.over_blocks(task, len(roots), block_size(len(roots), 2 * len(bins), threads), threads)
 
     def _counts(self, graph: Graph, roots: Roots, bins: Sequence[Bin]) -> NDArray[np.int32]:
         counts = np.asarray(self.part.count(graph, roots, self.settings, bins))
