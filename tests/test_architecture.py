@@ -29,7 +29,8 @@ ALLOWED = {
     "decoding": "graphs encoding",
     "depiction": "markup readers",
     "jobs": "disk engines kernels graphs counting encoding readers",
-    "loader": "store",
+    "keeping": "bags store",
+    "loader": "keeping store",
     "models": "bags layers limits counting",
     "pictures": "disk graphs encoding",
     "transforms": "bags kernels limits graphs counting encoding store",
@@ -39,7 +40,7 @@ ALLOWED = {
     "theorems": "disk markup graphs counting encoding decoding pictures wl",
     "zoo": "models transforms metrics",
     "training": "bags disk engines limits markup provenance task graphs hub readers "
-    "store datasets jobs loader models pictures metrics shards zoo",
+    "keeping store datasets jobs loader models pictures metrics shards zoo",
     "baseline": "disk task hub store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "

@@ -54,6 +54,8 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     1
     """
 
+    keepable = True
+
     @property
     def adds(self) -> frozenset[str]:
         """Names of what it adds."""
