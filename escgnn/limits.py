@@ -3,8 +3,10 @@
 Whoever needs more changes a number before use: ``escgnn.limits.MOST_NUMBERS = 1 << 30``.
 """
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -31,6 +33,7 @@ MOST_GRAPHS = 1 << 27  # of a split that a file holds
 MOST_LEVELS = 50  # of lists and mappings within each other in a file
 MOST_VALUES = 10**6  # of a file, those that it names several times counted as often
 
+FREE = 1 << 30  # bytes of memory, where nobody says
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -42,6 +45,34 @@ def memory(size: int) -> str:
     """
     power = min((len(str(size)) - 1) // 3, len(UNITS) - 1)
     return f"{size / 1000**power:.3g} {UNITS[power]}" if len(str(size)) < 300 else "no end of memory"
+
+
+def free_memory(*, shared: bool = False, root: Path = Path("/")) -> int:
+    """Bytes that this process may still take: of the machine, and of the group of processes that it is in, such as a container.
+
+    Args:
+        shared: Whether they are for several processes.
+        root: Where the system tells.
+    """
+    known = [_number(root / "proc/meminfo", "MemAvailable:", 1024)]
+    group = root / "sys/fs/cgroup"
+    limit = _number(group / "memory.max")
+    used = _number(group / "memory.current")
+    if limit is not None and used is not None:
+        known.append(limit - used + (_number(group / "memory.stat", "inactive_file") or 0))  # files can be read again
+    if shared and (root / "dev/shm").is_dir():
+        known.append(shutil.disk_usage(root / "dev/shm").free)
+    told = [number for number in known if number is not None]
+    return max(0, min(told, default=FREE))
+
+
+def _number(path: Path, name: str = "", unit: int = 1) -> int | None:
+    """What a file of the system says, in the line with that name; None if it says nothing."""
+    try:
+        words = next(line.split() for line in path.read_text().splitlines() if line.startswith(name))
+        return unit * int(words[1 if name else 0])
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
 
 
 def at_most_bins(names: Iterable[T], cause: str) -> Iterator[T]:

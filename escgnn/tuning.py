@@ -46,7 +46,7 @@ RADIUS: dict[str, BaseDistribution] = {"hops": IntDistribution(1, 4)}
 CHOSEN_PARTS: dict[str, BaseDistribution] = {part: CategoricalDistribution([True, False]) for part in OPTIONAL}
 STARTUP = 5  # runs that must have come to their end before one is cut short
 STATES = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
-HARMLESS = {"workers"}  # may change between two parts of a search
+HARMLESS = {"workers", "keep"}  # may change between two parts of a search
 
 
 @dataclass(frozen=True)

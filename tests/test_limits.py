@@ -132,3 +132,31 @@ def test_number_of_threads(value):
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1
     assert result.stderr == f"error: NUMBA_NUM_THREADS: {value!r}; expected an integer from 1, or that it is not set\n"
+
+
+def test_free_memory(tmp_path):
+    def tell(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def free(**options):
+        return limits.free_memory(root=tmp_path, **options)
+
+    assert free() == limits.FREE  # nobody says
+    tell("proc/meminfo", "MemTotal:  90 kB\nMemAvailable:   50 kB\n")
+    assert free() == 50 * 1024
+    tell("sys/fs/cgroup/memory.max", "max\n")
+    tell("sys/fs/cgroup/memory.current", "6000\n")
+    assert free() == 50 * 1024
+    tell("sys/fs/cgroup/memory.max", "10000\n")
+    assert free() == 4000
+    tell("sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 1500\n")
+    assert free() == 5500
+    tell("sys/fs/cgroup/memory.current", "20000\n")
+    assert free() == 0
+    (tmp_path / "dev/shm").mkdir(parents=True)
+    tell("sys/fs/cgroup/memory.max", "max\n")
+    tell("proc/meminfo", f"MemAvailable: {2**60} kB\n")
+    assert free(shared=True) < free() == 2**70
+    assert limits.free_memory() > 1 << 20

@@ -49,6 +49,8 @@ class TrainConfig(BaseModel):
         accelerator: ``"auto"``, ``"cpu"``, ``"gpu"`` or another of Lightning's.
         devices: Processes or GPUs that share every batch.
         workers: Processes per device that cut and encode batches; none if 0.
+        keep: Share of the free memory that encodings of training and validation graphs may take to be kept between epochs;
+            with 0, or if they take more, every batch is encoded anew. It changes no number.
         balance: Whether rare classes weigh as much in the loss as frequent ones.
         init_from: Folder of a run whose weights are taken to begin with, as far as they fit.
         freeze: Whether all of these stay as they are, and only what belongs to the targets is trained.
@@ -79,6 +81,7 @@ class TrainConfig(BaseModel):
     accelerator: str = "auto"
     devices: int = Field(default=1, ge=1, le=limits.MOST_PROCESSES)
     workers: int = Field(default=0, ge=0, le=limits.MOST_PROCESSES)
+    keep: float = Field(default=0.25, ge=0, le=1)
     balance: bool = False
     init_from: str | None = None
     freeze: bool = False

@@ -48,7 +48,7 @@ from escgnn.training.transfer import check_transfer, rest, taken_weights
 from escgnn.zoo import Recipe
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
-HARMLESS = {"workers"}  # settings that do not change what is computed
+HARMLESS = {"workers", "keep"}  # settings that do not change what is computed
 
 
 def fit(
@@ -269,16 +269,17 @@ def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Train
     resumed = checkpoint.exists()
     transform, once = recipe.transforms(config.transform)
     complete = bundle if once is None else replace(bundle, graphs=once(bundle.graphs))
+    batches = Batches(complete, config, transform)
     if not resumed:
-        parts = (complete.train, complete.validation)
-        split = Splitting(transform)
-        loaders = [Loader(part, config.batch_size, transform=split, workers=config.workers) for part in parts]
+        loaders = [
+            Loader(part.graphs, config.batch_size, transform=part.transform, workers=config.workers)
+            for part in batches.parts.values()
+        ]
         training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
         network.prepare(training, validation, transform)
         if config.init_from is not None:
             network.load_state_dict(taken_weights(network, bundle.task, config), strict=False)
         files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
-    batches = Batches(complete, config, transform)
     with _interruptible(), _blamed(checkpoint if resumed and config.devices == 1 else None, trainer):
         trainer.fit(learner, datamodule=batches, ckpt_path=checkpoint if resumed else None)
 

@@ -83,6 +83,8 @@ class PairDistances(PairRows):
             [2, 1, 0]], dtype=torch.uint8)
     """
 
+    keepable = True
+
     def __init__(self, distances: Sequence[str] = DISTANCES, *, max_rows: int = MAX_ROWS) -> None:
         super().__init__(max_rows=max_rows)
         wrong = isinstance(distances, str) or not distances or not {*distances} <= {*DISTANCES}
@@ -106,6 +108,10 @@ class PairDistances(PairRows):
         starts = np.concatenate([[0], (np.diff(view.ptr) ** 2).cumsum()])
         attach(data, {f"pair_{name}": (np.concatenate(rows), starts) for name, rows in found.items()})
         return data
+
+    def guard(self, batch: Any) -> Any:
+        """The same batch, whose distances were kept, if it is small enough."""
+        return super().forward(batch)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.distances}, max_rows={self.max_rows})"

@@ -39,6 +39,7 @@ class Triples(BaseTransform):
     """
 
     adds = frozenset({"triple_len", "triple_member", "triple_inside", "triple_in", "triple_source"})
+    keepable = True
 
     def __init__(self, *, connected: bool = True, max_rows: int = MAX_ROWS) -> None:
         if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
@@ -73,6 +74,13 @@ class Triples(BaseTransform):
         }
         attach(data, arrays)
         return data
+
+    def guard(self, batch: Any) -> Any:
+        """The same batch, whose sets were kept, if it is small enough."""
+        self._check((batch.ptr.diff() ** 2).numpy(), "pairs of nodes")
+        self._check(batch.triple_len.numpy(), "sets of three nodes")
+        self._check(batch._slice_dict["triple_source"].diff().numpy(), "pairs of neighbouring sets")
+        return batch
 
     def _check(self, rows: Ints, what: str) -> None:
         total = int(rows.sum())
