@@ -36,6 +36,7 @@ from escgnn.training.pieces import PiecesWarning, Splitting, run_network
 from escgnn.training.prediction import as_store, evaluate, formulas, outputs_and_answers, own_split, predict
 from escgnn.training.running import UnseenShapesWarning, embedded, network_outputs
 from escgnn.training.settings import suited
+from escgnn.training.team import is_first_process
 from escgnn.zoo import Recipe
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "given_graphs",
     "hash_graphs",
     "is_ensemble",
+    "is_first_process",
     "is_run",
     "judge",
     "load_ensemble",
