@@ -1,6 +1,6 @@
 """One of the processes that train together, as torchrun would start it; `test_team` starts two of them.
 
-    python -m tests.training.launched FOLDER
+python -m tests.training.launched FOLDER
 """
 
 import json
