@@ -349,6 +349,8 @@ def naive_zinc(smiles):
     """ZINC's types as RDKit tells them of the SMILES of a Kekule form, read once more; by the atoms of the first one."""
     Chem, rdBase = chemistry()
     molecule = parse(smiles)
+    for atom in molecule.GetAtoms():
+        atom.SetAtomMapNum(0)  # of a reaction, which says nothing about the atom
     with rdBase.BlockLogs():
         Chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
         plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
