@@ -140,7 +140,7 @@ def tune(
         killed = deque(study.get_trials(states=(TrialState.RUNNING,)))
         while (killed or len(study.trials) < trials) and time.monotonic() < end:
             trial = killed.popleft() if killed else _ask(study, space, seed)
-            _run(study, trial, bundle, base, folder, prune and base.devices == 1, recipe)
+            _run(study, trial, bundle, base, folder, prune and base.processes == 1, recipe)
             done = _finished(study)
             _write_table(done, space, bundle.task, folder / TABLE)
             if best := _best(done, bundle.task):

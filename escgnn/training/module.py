@@ -18,12 +18,13 @@ from escgnn import limits
 from escgnn.datasets import DatasetBundle
 from escgnn.keeping import Kept, keep
 from escgnn.loader import Loader, Shuffle
-from escgnn.metrics import Scaling, Scores, choose_loss, task_loss
+from escgnn.metrics import Scaling, choose_loss, task_loss
 from escgnn.models import Network
 from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.pieces import Pieces, PiecesWarning, Splitting, has_batch_norm, run_network
+from escgnn.training.scores import Scores
 from escgnn.training.transfer import rest
 
 AVERAGE_DELAY = 9  # at first the average is over a ninth of the steps so far

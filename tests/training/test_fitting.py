@@ -12,12 +12,12 @@ from sklearn.metrics import roc_auc_score
 
 from escgnn import training, zoo
 from escgnn.datasets import DatasetBundle
-from escgnn.metrics import Scores
 from escgnn.task import Task
 from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result
 from escgnn.training.folder import FILES
 from escgnn.training.module import Learner, seed_all
 from escgnn.training.recording import History
+from escgnn.training.scores import Scores
 from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
 from tests.training.tiny import CONFIG, change
