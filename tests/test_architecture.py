@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1] / "escgnn"
 ALLOWED = {
     "__init__": "graphs counting encoding datasets decoding models transforms wl theorems training explain explorer",
+    "__main__": "cli",
     "bags": "",
     "disk": "",
     "engines": "",
@@ -44,12 +45,12 @@ ALLOWED = {
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets loader models transforms wl metrics zoo training",
-    "explain": "disk layers markup task readers report store depiction metrics training",
-    "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
-    "review": "disk markup task report datasets depiction metrics training",
+    "explain": "disk hub layers markup task readers report store depiction metrics training",
+    "explorer": "disk hub kernels graphs counting encoding readers datasets decoding wl training",
+    "review": "disk hub markup task report datasets depiction metrics training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
-    "cli": "engines hub records counting encoding readers report datasets jobs shards theorems "
+    "cli": "engines hub provenance records counting encoding readers report datasets jobs shards theorems "
     "training baseline experiments explain explorer review tuning terminal",
 }
 # So that commands start quickly.

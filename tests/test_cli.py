@@ -23,7 +23,7 @@ def process(tmp_path):
     """Runs a command line in an empty folder, as a process of its own: its exit code, what it prints, its complaints."""
 
     def run(*arguments):
-        command = [sys.executable, "-m", "escgnn.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "escgnn", *map(str, arguments)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
 
     return run

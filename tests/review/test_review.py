@@ -190,7 +190,7 @@ class Hub(ModuleType):
     def snapshot_download(self, repo_id, *, revision=None, allow_patterns=None):
         if not (self.root / repo_id).is_dir() or revision:
             raise self.errors.HfHubHTTPError("404: no such repository")
-        copy = self.root / "cache" / repo_id
+        copy = self.root / "cache" / f"models--{repo_id.replace('/', '--')}" / "snapshots" / "0a1b2c"
         for path in (self.root / repo_id).rglob("*"):
             place = path.relative_to(self.root / repo_id)
             if path.is_file() and any(
