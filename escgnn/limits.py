@@ -5,6 +5,7 @@ Whoever needs more changes a number before use: ``escgnn.limits.MOST_NUMBERS = 1
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from numbers import Integral
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -42,6 +43,19 @@ def memory(size: int) -> str:
     """
     power = min((len(str(size)) - 1) // 3, len(UNITS) - 1)
     return f"{size / 1000**power:.3g} {UNITS[power]}" if len(str(size)) < 300 else "no end of memory"
+
+
+def whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
+    """An argument that has to be a whole number between these bounds.
+
+    Raises:
+        ValueError: It is none.
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+        raise ValueError(f"{argument}: {value!r}; expected {expected}")
+    return int(value)
 
 
 def at_most_bins(names: Iterable[T], cause: str) -> Iterator[T]:

@@ -1,4 +1,4 @@
-"""What makes it a project that others can join and a package that others can install: each file says what is true of the others."""
+"""A project that others can join, a package that others can install: what its files say of each other is true."""
 
 import os
 import re
@@ -30,6 +30,10 @@ def jobs_of(path):
 
 def steps_of(path):
     return [step for job in jobs_of(path).values() for step in job.get("steps", ())]
+
+
+def artifacts(path, action):
+    return {step["with"]["name"] for step in steps_of(path) if action in step.get("uses", "")}
 
 
 def build(kind, folder, output):
@@ -126,7 +130,7 @@ class TestWorkflows:
         assert workflow["permissions"] == {"contents": "read"}
         for name, job in workflow["jobs"].items():
             needed = job.get("needs", [])
-            assert {needed} if isinstance(needed, str) else {*needed} <= {*workflow["jobs"]}
+            assert ({needed} if isinstance(needed, str) else {*needed}) <= {*workflow["jobs"]}
             if "uses" in job:
                 assert (ROOT / job["uses"]).is_file(), name
                 called = yaml.safe_load((ROOT / job["uses"]).read_text())
@@ -151,13 +155,20 @@ class TestWorkflows:
             assert (ROOT / options.get("cache-dependency-path", ".")).exists()
 
     def test_artifacts_are_made_before_they_are_used(self, path):
-        taken = {step["with"]["name"] for step in steps_of(path) if "download-artifact" in step.get("uses", "")}
-        given = {step["with"]["name"] for step in steps_of(ROOT / ".github/workflows/build.yml") if "with" in step} - {None}
-        assert taken <= given
+        """By the workflow that builds, which those that take something call, or need one that does."""
+        taken = artifacts(path, "download-artifact")
+        assert taken <= artifacts(ROOT / ".github/workflows/build.yml", "upload-artifact")
+        called = {Path(job["uses"]).stem for job in jobs_of(path).values() if "uses" in job}
+        assert not taken or called & {"build", "test"}
 
 
 def test_only_what_publishes_may_write():
-    rights = {(path.stem, name): job["permissions"] for path in WORKFLOWS for name, job in jobs_of(path).items() if "permissions" in job}
+    rights = {
+        (path.stem, name): job["permissions"]
+        for path in WORKFLOWS
+        for name, job in jobs_of(path).items()
+        if "permissions" in job
+    }
     assert {*rights} == {("release", "publish"), ("docs", "deploy")}
 
 
@@ -175,7 +186,11 @@ def test_forms_of_issues(path):
 
 def test_hooks_are_those_of_the_lock():
     locked = {line.split("==")[0].lower() for line in (ROOT / "requirements.lock").read_text().split()}
-    hooks = [hook for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"] for hook in repo["hooks"]]
+    hooks = [
+        hook
+        for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+        for hook in repo["hooks"]
+    ]
     assert [hook["id"] for hook in hooks] == ["format", "lint", "types"]
     lint = (ROOT / "Makefile").read_text()
     for hook in hooks:
@@ -209,7 +224,9 @@ def test_the_image_is_built_from_what_is_let_through():
     assert any(fnmatch(line, f"*:: {version}") for line in PROJECT["classifiers"])
 
 
-@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", ".github/PULL_REQUEST_TEMPLATE.md"])
+@pytest.mark.parametrize(
+    "name", ["SECURITY.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", ".github/PULL_REQUEST_TEMPLATE.md"]
+)
 def test_files_that_are_named_exist(name):
     text = (ROOT / name).read_text()
     for place in re.findall(r"`((?:escgnn|tests|docs|benchmarks|examples)/[\w/.-]+\.\w+)`", text):

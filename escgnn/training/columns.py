@@ -105,15 +105,16 @@ def added_columns(predictor: Predictor, extras: Extras, prefix: str = "") -> lis
 
 
 def _told_apart(columns: Sequence[Column]) -> list[str]:
-    """Names of columns; one that another has already, by rank and then by place, ends in ``_2``, or a higher number."""
+    """Names of columns; of those that are the same the first by rank keeps it, others end in ``_2`` or the next free number."""
     names = [column.name for column in columns]
-    taken: set[str] = set()
+    wanted = {*names}
+    kept: set[str] = set()
     for place in sorted(range(len(columns)), key=lambda place: columns[place].rank):
         number = 1
-        while names[place] in taken:
+        while names[place] in kept or (number > 1 and names[place] in wanted):
             number += 1
             names[place] = f"{columns[place].name}_{number}"
-        taken.add(names[place])
+        kept.add(names[place])
     return names
 
 
