@@ -4,7 +4,7 @@ BIN := .venv/bin
 export NO_MKDOCS_2_WARNING := 1
 export ESCGNN_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test lint bench mutants docs lock clean
+.PHONY: demo test lint bench mutants docs site lock clean
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
@@ -35,6 +35,9 @@ mutants: .venv/ready
 
 docs: .venv/ready
 	$(BIN)/mkdocs serve
+
+site: .venv/ready
+	$(BIN)/mkdocs build --strict --quiet
 
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "escgnn needs Python 3.11 or newer")'

@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 from torch_geometric.data import Batch, Data
 
 from escgnn.datasets import Feature
+from escgnn.experiments.systems import with_known
 from escgnn.graphs import Graph
 from escgnn.store import GraphStore
 from escgnn.task import Task
@@ -56,10 +57,7 @@ def as_data(view: Graph, x: Tensor | None = None) -> Data:
 
 def settings_of(name: str, wanted: Mapping[str, Any]) -> TrainConfig:
     """A run of a row of the zoo, with those of the wanted settings that its network or transform has."""
-    known = read_config(overrides={"model": name})
-    network = {key: value for key, value in wanted.items() if key in known.network}
-    transform = {key: value for key, value in wanted.items() if key in known.transform}
-    return read_config(overrides={"model": name, "network": network, "transform": transform})
+    return read_config(overrides=with_known({"model": name}, wanted))
 
 
 def outputs(

@@ -6,6 +6,7 @@ Whoever needs more changes a number before use: ``escgnn.limits.MOST_NUMBERS = 1
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,6 +74,19 @@ def _number(path: Path, name: str = "", unit: int = 1) -> int | None:
         return unit * int(words[1 if name else 0])
     except (OSError, StopIteration, ValueError, IndexError):
         return None
+
+
+def whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
+    """An argument that has to be a whole number between these bounds.
+
+    Raises:
+        ValueError: It is none.
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+        raise ValueError(f"{argument}: {value!r}; expected {expected}")
+    return int(value)
 
 
 def at_most_bins(names: Iterable[T], cause: str) -> Iterator[T]:

@@ -45,13 +45,14 @@ ALLOWED = {
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets models transforms wl loader metrics zoo training",
-    "explain": "disk layers markup task readers report store depiction metrics training",
-    "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
-    "review": "disk markup task report datasets depiction metrics training",
+    "explain": "disk layers markup task hub readers report store depiction metrics training",
+    "explorer": "disk kernels graphs hub counting encoding readers datasets decoding wl training",
+    "review": "disk markup task hub report datasets depiction metrics training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
-    "cli": "engines hub records counting encoding readers report datasets jobs theorems shards "
-    "training baseline experiments explain explorer review tuning terminal",
+    "cli": "engines provenance hub records counting encoding readers report datasets jobs theorems "
+    "shards training baseline experiments explain explorer review tuning terminal",
+    "__main__": "cli",
 }
 # So that commands start quickly.
 TORCH_FREE = {

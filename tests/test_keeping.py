@@ -138,7 +138,9 @@ def test_what_is_not_kept():
     assert keepable == {"esc-gnn", "esc-graphgps", "esc-ogb-gin", "graphormer-gd", "cin", "1-2-3-gnn", "3-gnn"}
 
 
-@pytest.mark.parametrize("transform", [PairDistances(max_rows=600), Triples(max_rows=600), Cells(max_rows=30)], ids=repr)
+@pytest.mark.parametrize(
+    "transform", [PairDistances(max_rows=600), Triples(max_rows=600), Cells(max_rows=30)], ids=repr
+)
 def test_large_batches_are_refused_as_before(transform, monkeypatch):
     monkeypatch.setattr(keeping, "CHUNK", 30)
     store = molecules(6)

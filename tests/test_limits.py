@@ -127,7 +127,7 @@ def test_all_ways_to_make_arrays_are_counted():
 
 @pytest.mark.parametrize("value", ["x", "0", "-3", ""])
 def test_number_of_threads(value):
-    command = [sys.executable, "-m", "escgnn.cli", "encode", "--describe", "--parts", "node"]
+    command = [sys.executable, "-m", "escgnn", "encode", "--describe", "--parts", "node"]
     environment = {**os.environ, "NUMBA_NUM_THREADS": value}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1

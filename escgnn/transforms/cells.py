@@ -10,6 +10,7 @@ from torch_geometric.transforms import BaseTransform
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels.rings import find_rings
+from escgnn.limits import whole
 from escgnn.transforms.attaching import attach
 
 Ints = NDArray[np.int64]
@@ -47,10 +48,8 @@ class Cells(BaseTransform):
         is_whole = isinstance(longest, int) and not isinstance(longest, bool)
         if not is_whole or (longest != 0 and not 3 <= longest <= MOST_LONGEST):
             raise ValueError(f"longest: {longest!r}; expected an integer from 3 to {MOST_LONGEST}, or 0 for no rings")
-        if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
-            raise ValueError(f"max_rows: {max_rows!r}; expected an integer >= 1")
         self.longest = longest
-        self.max_rows = max_rows
+        self.max_rows = whole("max_rows", max_rows, 1)
 
     def forward(self, data: Any) -> Any:
         """Attach the arrays; `__call__` has made a shallow copy, so the caller's object stays as it was."""

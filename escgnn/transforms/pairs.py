@@ -14,6 +14,7 @@ from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.limits import whole
 from escgnn.transforms.attaching import attach
 
 DISTANCES = ("steps", "resistance")
@@ -36,9 +37,7 @@ class PairRows(BaseTransform):
     adds: frozenset[str] = frozenset()
 
     def __init__(self, *, max_rows: int = MAX_ROWS) -> None:
-        if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
-            raise ValueError(f"max_rows: {max_rows!r}; expected an integer >= 1")
-        self.max_rows = max_rows
+        self.max_rows = whole("max_rows", max_rows, 1)
 
     def forward(self, data: Any) -> Any:
         """The same batch, if it is small enough."""

@@ -11,6 +11,7 @@ from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.limits import whole
 from escgnn.transforms.attaching import attach
 
 Ints = NDArray[np.int64]
@@ -42,10 +43,8 @@ class Triples(BaseTransform):
     keepable = True
 
     def __init__(self, *, connected: bool = True, max_rows: int = MAX_ROWS) -> None:
-        if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
-            raise ValueError(f"max_rows: {max_rows!r}; expected an integer >= 1")
         self.connected = connected
-        self.max_rows = max_rows
+        self.max_rows = whole("max_rows", max_rows, 1)
 
     def forward(self, data: Any) -> Any:
         """Attach the arrays; `__call__` has made a shallow copy, so the caller's object stays as it was."""
