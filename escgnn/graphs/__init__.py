@@ -31,11 +31,13 @@ from escgnn.graphs.families import (
 )
 from escgnn.graphs.graph6 import decode as decode_graph6
 from escgnn.graphs.layout import layout
+from escgnn.graphs.lean import LeanGraph
 from escgnn.graphs.view import Graph, as_graph, disjoint_union, from_edge_index, from_edges, permute
 
 __all__ = [
     "COUNTING_RECIPE",
     "Graph",
+    "LeanGraph",
     "as_graph",
     "barabasi_albert",
     "circulant",
