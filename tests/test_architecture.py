@@ -28,6 +28,7 @@ ALLOWED = {
     "datasets": "disk kernels task graphs counting readers store",
     "decoding": "graphs encoding",
     "depiction": "markup readers",
+    "huge": "disk kernels limits graphs encoding readers",
     "keeping": "bags store",
     "models": "bags layers limits counting",
     "pictures": "disk graphs encoding",
@@ -50,7 +51,7 @@ ALLOWED = {
     "review": "disk markup task hub report datasets depiction metrics training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
-    "cli": "engines provenance hub records counting encoding readers report datasets jobs theorems "
+    "cli": "engines provenance hub records counting encoding readers report datasets huge jobs theorems "
     "shards training baseline experiments explain explorer review tuning terminal",
     "__main__": "cli",
 }

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from escgnn import __version__, terminal
-from escgnn.cli import comparing, graphs, learning, results, shards, understanding
+from escgnn.cli import comparing, graphs, huge, learning, results, shards, understanding
 
 NAME = "escgnn"
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -37,6 +37,7 @@ def root(
 
 app.command(cls=graphs.EncodeCommand)(graphs.encode)
 app.command()(graphs.count)
+app.command()(huge.graph)
 app.command()(shards.status)
 app.command()(shards.split)
 app.command()(graphs.theory)

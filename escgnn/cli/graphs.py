@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from escgnn import terminal
+from escgnn.cli.huge import SUFFIX, encode_huge
 from escgnn.cli.options import (
     Address,
     EngineName,
@@ -97,6 +98,9 @@ def encode(
         return
     if not inputs or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
+    if len(inputs) == 1 and inputs[0].endswith(SUFFIX):
+        encode_huge(Path(inputs[0]), output, encoding)
+        return
     from escgnn.engines import named_engine
     from escgnn.jobs import Encode, encode_file
     from escgnn.shards import run_shards

@@ -113,8 +113,7 @@ class Pass(ABC):
 
     def edge_blocks(self, graph: Graph, size: int) -> Blocks:
         """Both directions of so many edges at a time."""
-        for start in range(0, len(graph.edges), size):
-            roots = graph.edges[start : start + size]
+        for roots in graph.edge_slices(size):
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
             yield both, joined(self.encode(graph, roots, None), self.bins)
 
