@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.mutants.stated import ROOT, Mutant, read
 KEPT = ROOT / ".mutants" / "results.json"
 # Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
 PATIENCE = {False: 300, True: 30}
-AT_ONCE = 20  # faults whose witnesses are heard together without them
+AT_ONCE = 12  # faults whose witnesses are heard together without them
 
 
 class Results:
@@ -79,9 +79,10 @@ def _kind(interpreted: bool) -> str:
     return "interpreted" if interpreted else "compiled"
 
 
-def chosen(mutants: Iterable[Mutant], only: str) -> list[Mutant]:
-    """Those whose name holds this text, in upper or lower case."""
-    return [mutant for mutant in mutants if only.lower() in mutant.name.lower()]
+def chosen(mutants: Sequence[Mutant], words: Iterable[str]) -> list[Mutant]:
+    """Those whose name holds one of these words, in upper or lower case; those of the first word first."""
+    found = [mutant for word in words for mutant in mutants if word.lower() in mutant.name.lower()]
+    return [*dict.fromkeys(found)]
 
 
 def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
@@ -132,7 +133,7 @@ class Court:
 
     def hear(self, mutant: Mutant, trial: Trial, tree: Path) -> None:
         """Say what came of a fault; what was noticed is kept after a look at the tests, many at a time."""
-        if mutant.interpreted and trial.failed == ENDLESS:  # slow because nothing is compiled
+        if mutant.interpreted and not mutant.patience and trial.failed == ENDLESS:  # slow because nothing is compiled
             trial = replace(trial, failed="")
         verdict = f"noticed by {trial.failed}" if trial.failed else "NOT NOTICED"
         if trial.broken:
@@ -199,7 +200,7 @@ def report(mutants: list[Mutant], results: Results) -> bool:
 def main() -> int:
     """Run, report; 1 if a fault was missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("--only", default="", help="those whose area, file or fault holds this text")
+    parser.add_argument("--only", default=[""], nargs="+", help="those whose area, file or fault holds such a text")
     parser.add_argument("--processes", type=int, default=1, choices=(1, 2), help="that run tests at the same time")
     parser.add_argument("--nice", type=int, default=10, help="how much others come first: it takes a while")
     given = parser.parse_args()

@@ -28,9 +28,9 @@ LIBRARIES = (
     *("numba", "torch", "torch_geometric.transforms", "torch_geometric.nn", "torch_geometric.loader"),
     *("lightning.pytorch.callbacks", "lightning.pytorch.strategies", "torchmetrics.functional.classification"),
     *("networkx.algorithms.isomorphism", "scipy.stats", "scipy.sparse.csgraph", "sklearn.metrics", "sklearn.pipeline"),
-    *("sklearn.model_selection", "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "pydantic", "rich.progress"),
+    *("sklearn.model_selection", "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "pydantic.main", "rich.progress"),
     *("safetensors.torch", "rdkit.Chem.Scaffolds.MurckoScaffold", "optuna", "matplotlib.pyplot", "hypothesis"),
-    *("igraph", "yaml", "typer.testing"),
+    *("safetensors.numpy", "igraph", "yaml", "typer.testing", "filelock", "platformdirs", "xdist.plugin"),
 )
 FORGOTTEN = ("escgnn", "tests", "benchmarks", "conftest")  # packages that a fork loads from its own copy
 LEFT_OUT = (".git", ".venv", ".mutants", "__pycache__", ".*_cache", ".hypothesis", "site")
@@ -51,7 +51,7 @@ Forks = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of running some tests: the first that failed, nothing if none did, and how long it took."""
+    """What came of running some tests: the first that failed, nothing if none did, and the seconds of a processor it took."""
 
     failed: str
     seconds: float
@@ -80,7 +80,7 @@ class Order:
     Attributes:
         tests: What is collected, as pytest takes it.
         first: The test that noticed the last time.
-        seconds: How long tests took; the quickest come first.
+        seconds: How long tests took, in seconds of a processor; the quickest come first.
         only: How the names of the tests to run begin; all run if there are none.
     """
 
@@ -101,7 +101,7 @@ class Watch:
         self.order = order
         self.sender = sender
         self.failed = ""
-        self._seconds = 0.0  # of the test that runs
+        self._before = 0.0  # seconds of a processor before the test that runs
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -110,13 +110,19 @@ class Watch:
         items[:] = [item for item in items if item.nodeid.startswith(beginnings)]
         items.sort(key=lambda item: self.order.place(item.nodeid))
 
+    def pytest_runtest_logstart(self) -> None:
+        """Called by pytest, before anything is set up for a test."""
+        self._before = _processor()
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Called by pytest, for what is set up, the test, and what is taken down."""
         if report.failed:
             self.failed = self.failed or report.nodeid
-        self._seconds = report.duration + (0.0 if report.when == "setup" else self._seconds)
-        if report.when == "teardown" and not self.failed:
-            self.sender.send((report.nodeid, round(self._seconds, 3)))
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Called by pytest, after everything is taken down."""
+        if not self.failed:
+            self.sender.send((nodeid, round(_processor() - self._before, 2)))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Called by pytest."""
@@ -161,7 +167,10 @@ class Run:
         self.tree = tree
         self.began = time.perf_counter()
         self.seconds: dict[str, float] = {}
-        self._end: tuple[int, str, str] | None = None  # pytest's exit code, the test that failed, what was printed
+        self.patience = manner.patience
+        self._end: tuple[int, str, float, str] | None = (
+            None  # pytest's exit code, who failed, seconds, what was printed
+        )
         self._heard, sender = Forks.Pipe(duplex=False)
         self._process: BaseProcess = Forks.Process(target=_work, args=(tree, order, manner, sender))
         self._process.start()
@@ -174,20 +183,19 @@ class Run:
 
     def trial(self) -> Trial | None:
         """What came of it; None if it goes on. One that takes far too long is ended, and has failed."""
-        took = round(time.perf_counter() - self.began, 1)
-        is_over = took > STUCK or not self._process.is_alive()
+        is_over = time.perf_counter() - self.began > STUCK or not self._process.is_alive()
         self._listen()
         if not is_over:
             return None
         self.end()
         if self._process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
-            return Trial(ENDLESS, took)
+            return Trial(ENDLESS, self.patience)
         if self._end is None:
-            return Trial(f"the process died, {self._process.exitcode}", took)
-        code, failed, output = self._end
+            return Trial(f"the process died, {self._process.exitcode}", 0)
+        code, failed, seconds, output = self._end
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
-            return Trial("", took, output[-2000:])
-        return Trial(failed, took)
+            return Trial("", seconds, output[-2000:])
+        return Trial(failed, seconds)
 
     def end(self) -> None:
         """End it, and whatever it has started."""
@@ -217,6 +225,12 @@ def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
             return done
 
 
+def _processor() -> float:
+    """Seconds of a processor that this process took, and those that it started."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def _scratch(tree: Path) -> Path:
     """Where the tests of a copy put what they need for a while."""
     return tree.with_suffix(".tmp")
@@ -226,8 +240,7 @@ def _work(tree: Path, order: Order, manner: Manner, sender: Connection) -> None:
     """In the fork: forget what was loaded from elsewhere, and run."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.setsid()  # whatever the tests start can be ended with them
-    used = math.ceil(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + manner.patience, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(_processor()) + manner.patience, resource.RLIM_INFINITY))
     output = tree.with_suffix(".log")
     with output.open("w") as stream:
         os.dup2(stream.fileno(), 1)
@@ -254,4 +267,4 @@ def _work(tree: Path, order: Order, manner: Manner, sender: Connection) -> None:
         code = pytest.ExitCode.USAGE_ERROR
         print(f"{tested} was tested; expected the copy in {tree}")
     sys.stdout.flush()
-    sender.send((code, watch.failed, output.read_text()))
+    sender.send((code, watch.failed, round(_processor(), 1), output.read_text()))

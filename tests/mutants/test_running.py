@@ -6,16 +6,15 @@ import sys
 
 import pytest
 
-from tests.mutants.__main__ import Results
+from tests.mutants.__main__ import Results, chosen
 from tests.mutants.running import GUESS, Order, Trial
 from tests.mutants.stated import ROOT, Mutant
 
 TESTS = """
-import time
 from escgnn import answer
 
 def test_slow():
-    time.sleep(0.3)
+    pass
 
 def test_wrong():
     assert answer == 42
@@ -79,6 +78,12 @@ def test_whoever_may_notice_soon_comes_first(tree):
     assert unreadable[:2] == ["tests/test_it.py cannot be loaded", []]
     assert gone[0] == "" and "test_gone.py" in gone[2]
     assert {path.name for path in tree.parent.iterdir()} == {"tree", "tree.log"}
+
+
+def test_some_are_chosen():
+    first, second, third = (Mutant(area, "a Fault", "escgnn/x.py", "1", "2", ()) for area in ("a1", "b2", "c3"))
+    assert chosen([first, second, third], [""]) == [first, second, third]
+    assert chosen([first, second, third], ["C3:", "a fault"]) == [third, first, second]
 
 
 def test_places():
