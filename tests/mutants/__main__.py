@@ -47,13 +47,13 @@ class Results:
         """Keep one more, that came of a copy; another process may have added some."""
         with self._changing():
             self.trials[mutant.digest(tree, trial.failed)] = trial
-            if trial.failed:
-                self.noticed[mutant.name] = trial.failed
 
-    def add_seconds(self, interpreted: bool, seconds: dict[str, float]) -> None:
-        """Keep how long tests took: the best of all times, for at others they set up what they share."""
+    def learn(self, mutant: Mutant, failed: str, seconds: dict[str, float]) -> None:
+        """Keep what makes the next time quicker: who noticed, and how long tests took at best, for some set up what all share."""
         with self._changing():
-            known = self.seconds[_kind(interpreted)]
+            if "::" in failed:
+                self.noticed[mutant.name] = failed
+            known = self.seconds[_kind(mutant.interpreted)]
             known.update({test: min(took, known.get(test, took)) for test, took in seconds.items()})
 
     @contextmanager
@@ -107,7 +107,7 @@ def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
                     mutant, original = running.pop(run)
                     put(run.tree / mutant.file, original)
                     trees.append(run.tree)
-                    results.add_seconds(mutant.interpreted, run.seconds)
+                    results.learn(mutant, trial.failed, run.seconds)
                     court.hear(mutant, trial, run.tree)
             court.decide(trees[0])
         finally:  # an error or an interrupt leaves nothing behind

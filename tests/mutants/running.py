@@ -21,6 +21,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numba
+import psutil
 import pytest
 from hypothesis import Phase, settings
 
@@ -43,7 +44,8 @@ OPTIONS = (
     *("-x", "-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"),
     *("--hypothesis-profile=mutants", "--hypothesis-seed=0"),
 )
-STUCK = 900  # seconds after which a process that does nothing is ended
+STUCK = 90  # seconds without work after which a process waits for what never comes
+LOOK = 15  # seconds between two looks at whether there was work
 GUESS = 1.0  # seconds that a test of which nothing is known is thought to take
 SECONDS = itertools.count(math.ceil(time.time()))
 Forks = multiprocessing.get_context("fork")
@@ -165,7 +167,6 @@ class Run:
 
     def __init__(self, tree: Path, order: Order, manner: Manner) -> None:
         self.tree = tree
-        self.began = time.perf_counter()
         self.seconds: dict[str, float] = {}
         self.patience = manner.patience
         self._end: tuple[int, str, float, str] | None = (
@@ -175,6 +176,8 @@ class Run:
         self._process: BaseProcess = Forks.Process(target=_work, args=(tree, order, manner, sender))
         self._process.start()
         sender.close()
+        self._worked = 0.0  # seconds of a processor, when it was last looked at
+        self._looked = self._moved = time.perf_counter()  # when that was, and when there was work
 
     @property
     def sentinel(self) -> int:
@@ -182,8 +185,8 @@ class Run:
         return self._process.sentinel
 
     def trial(self) -> Trial | None:
-        """What came of it; None if it goes on. One that takes far too long is ended, and has failed."""
-        is_over = time.perf_counter() - self.began > STUCK or not self._process.is_alive()
+        """What came of it; None if it goes on. One that waits for what never comes is ended, and has failed."""
+        is_over = not self._process.is_alive() or self._is_stuck()
         self._listen()
         if not is_over:
             return None
@@ -205,6 +208,17 @@ class Run:
         self._process.join()
         shutil.rmtree(_scratch(self.tree), ignore_errors=True)
 
+    def _is_stuck(self) -> bool:
+        """Whether neither it nor what it has started has worked for long, on however busy a machine."""
+        now = time.perf_counter()
+        if now - self._looked > LOOK:
+            self._looked = now
+            worked = _work_of(self._process.pid)
+            if worked > self._worked:
+                self._worked = worked
+                self._moved = now
+        return now - self._moved > STUCK
+
     def _listen(self) -> None:
         """Take what the fork has said: names and seconds of tests, and how it ended."""
         with suppress(EOFError):
@@ -223,6 +237,17 @@ def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
         done = [(run, trial) for run in runs if (trial := run.trial()) is not None]
         if done:
             return done
+
+
+def _work_of(pid: int | None) -> float:
+    """Seconds of a processor that a process took, and those that it started."""
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for one in [process, *process.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                total += sum(one.cpu_times()[:2])
+    return total
 
 
 def _processor() -> float:

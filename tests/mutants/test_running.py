@@ -105,11 +105,11 @@ def test_results_are_kept(tmp_path, monkeypatch):
     second = Results(path)
     first.add(one, Trial("test_a.py::test_a", 1.0), tmp_path)
     second.add(two, Trial("", 2.0), tmp_path)
-    first.add_seconds(False, {"test_a.py::test_a": 3.0, "test_a.py::test_b": 1.0})
-    second.add_seconds(False, {"test_a.py::test_a": 2.0, "test_a.py::test_b": 2.0})
+    first.learn(one, "test_a.py::test_a", {"test_a.py::test_c": 3.0, "test_a.py::test_b": 1.0})
+    second.learn(two, "it never ends", {"test_a.py::test_c": 2.0, "test_a.py::test_b": 2.0})
     again = Results(path)
     assert (again.of(one), again.of(two)) == (Trial("test_a.py::test_a", 1.0), Trial("", 2.0))
     assert again.noticed == {one.name: "test_a.py::test_a"}
-    assert again.seconds == {"compiled": {"test_a.py::test_a": 2.0, "test_a.py::test_b": 1.0}, "interpreted": {}}
+    assert again.seconds == {"compiled": {"test_a.py::test_c": 2.0, "test_a.py::test_b": 1.0}, "interpreted": {}}
     path.write_text(json.dumps({"trials": {}, "noticed": {}}))
     assert Results(path).seconds == {"compiled": {}, "interpreted": {}}
