@@ -297,3 +297,11 @@ def test_a_row_says_where_it_comes_from():
             assert preset == "default" or preset.startswith("authors/")
             read_config(overrides={"model": name, **settings})
     assert replace(TOY, paper="mine").name == "Toy"
+
+
+def test_the_map_of_the_zoo_has_every_network_and_what_it_costs():
+    page = (Path(__file__).parents[1] / "docs" / "models.md").read_text()
+    _, _, costs = page.partition("## What networks cost")
+    for name in ZOO:
+        assert f"`{name}`" in page.partition("## ESC-GNN")[0], name
+        assert f"\n| `{name}` | " in costs, name
