@@ -303,6 +303,6 @@ def test_a_row_says_where_it_comes_from():
 def test_the_map_of_the_zoo_has_every_network_and_what_it_costs():
     page = (Path(__file__).parents[1] / "docs" / "models.md").read_text()
     _, _, costs = page.partition("## What networks cost")
-    for name in ZOO:
+    for name in zoo.ZOO:
         assert f"`{name}`" in page.partition("## ESC-GNN")[0], name
         assert f"\n| `{name}` | " in costs, name
