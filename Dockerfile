@@ -1,5 +1,5 @@
 # escgnn with RDKit and without CUDA, for files in the folder you are in:
-#   docker build -t escgnn .
+#   docker build -t escgnn --build-arg TORCH_CPU_INDEX=... .   (PyTorch's address of builds without CUDA, from its install page)
 #   docker run --rm -v "$PWD":/data escgnn encode molecules.csv -o encoded.parquet
 FROM python:3.13-slim AS build
 WORKDIR /source
@@ -8,7 +8,8 @@ COPY escgnn escgnn
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.13-slim
-RUN pip install --no-cache-dir torch --index-url https://download.pytorch.org/whl/cpu
+ARG TORCH_CPU_INDEX
+RUN pip install --no-cache-dir torch ${TORCH_CPU_INDEX:+--index-url "$TORCH_CPU_INDEX"}
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
     pip install --no-cache-dir "$(echo /wheels/*.whl)[chem,sklearn]"
 
