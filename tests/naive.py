@@ -69,16 +69,25 @@ def rings(graph, longest):
 
 
 def rings_through(graph, u, v, longest):
-    """Rings, each as its nodes in order, with the edge uv, which need not be there, or through u = v: whole cycles are tried."""
+    """Rings, each as its nodes in order, with the edge uv, which need not be there, or through u = v; and the graph with it."""
     closed = graph.copy()
     if u != v and not graph.has_edge(u, v):
         closed.add_edge(u, v, type=0)
     found = {}
-    for neighbour in [v] if u != v else graph[u]:
-        for path in nx.all_simple_paths(closed, u, neighbour, cutoff=longest - 1):
-            if len(path) > 2 and closed.subgraph(path).number_of_edges() == len(path):
-                found[frozenset(path)] = path
+    for end in [v] if u != v else graph[u]:
+        for path in induced_paths(closed, [u], end, longest):
+            found[frozenset(path)] = path
     return closed, list(found.values())
+
+
+def induced_paths(graph, path, end, longest):
+    """Paths that go on like this to a neighbour of their first node, of three nodes or more, that no other edge cuts short."""
+    for x in graph[path[-1]]:
+        beside = sum(graph.has_edge(x, y) for y in path)
+        if x == end and len(path) > 1 and beside == 2:
+            yield [*path, x]
+        elif x != end and x not in path and beside == 1 and len(path) + 1 < longest:
+            yield from induced_paths(graph, [*path, x], end, longest)
 
 
 def ring_hash(graph, nodes):

@@ -101,6 +101,14 @@ def test_encode_takes_every_option_of_the_library(escgnn, tmp_path):
     assert offered > {*signature(RootedEncoding).parameters}
 
 
+def test_molecules_are_encoded_by_types(escgnn, tmp_path):
+    (tmp_path / "in.smi").write_text("CCO\n")
+    parts = ["--parts", "joint,ring", "--types", "x, edge_attr", "--typed", "joint", "--node-types", "9"]
+    escgnn("encode", "in.smi", "-o", "out.parquet", "--hops", "1", *parts)
+    expected = RootedEncoding(1, ("joint", "ring"), types=("x", "edge_attr"), typed=("joint",), node_types=9)
+    assert pq.read_table(tmp_path / "out.parquet").schema.metadata[b"encoding"].decode() == repr(expected)
+
+
 def test_help_names_every_part(escgnn):
     assert {*PARTS} <= {*re.findall(r"\w+", escgnn("encode", "--help"))}
 

@@ -63,7 +63,7 @@ class TypedPass(Pass):
         """Blocks from the kernel, in memory that may be used again once they are given back."""
         layout = self.pair_layout if anywhere else self.edge_layout
         types = graph.types
-        if types is None or not self.settings.types:
+        if types is None:
             types = Types(np.zeros(graph.num_nodes, np.int64), np.zeros(graph.csr.indices.size, np.int64))
         colour = np.zeros(0, np.int64)
         if layout.colour.size:

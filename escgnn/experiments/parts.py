@@ -32,8 +32,8 @@ TABLE = Table(
     rows=tuple(ROWS),
     digits=3,
     note="The same short run of a GIN (6 layers of 64) in every row: differences count, not the numbers. Two hops. "
-    "Rows that begin with cycle have the paper's parts and cycle, too; types are those of atoms and bonds. Parts are chosen by the "
-    "validation MAE, which records hold beside this one.",
+    "Rows that begin with cycle have the paper's parts and cycle, too; types are those of atoms and bonds. Parts are chosen by "
+    "the validation MAE, which records hold beside this one.",
 )
 EPOCHS = {"smoke": 1, "hour": 100, "paper": 1000}  # 100 take a core about 10 minutes
 
