@@ -66,7 +66,7 @@ def _read_atoms(some: NDArray[np.uint8], atoms: NDArray[np.int64]) -> int:
                     return -1
                 value[bit] = np.int8(some[at])
                 at += 1
-        isotope = 0
+        isotope = np.int64(0)
         if told & 0x100:
             if at + 4 > some.size or some[at + 2] or some[at + 3]:
                 return -1

@@ -126,13 +126,15 @@ def parse_smiles(texts: Sequence[str]) -> Parsed:
         ImportError: RDKit is not installed.
     """
     written = bonds_as_written([first_word(text) for text in texts])
+    atoms = written.num_atoms.tolist()
+    its_bonds = written.num_bonds.tolist()
     good = []
     num_nodes = []
     others: dict[int, NDArray[np.int64]] = {}  # bonds by RDKit, where it has other atoms than the text
     reasons: dict[int, str] = {}
     for number, molecule in molecules(texts, reasons):
         size = molecule.GetNumAtoms()
-        if written.num_atoms[number] != size or written.num_bonds[number] != molecule.GetNumBonds():
+        if atoms[number] != size or its_bonds[number] != molecule.GetNumBonds():
             others[number] = np.sort(np.array(bonds(molecule), np.int64).reshape(-1, 2), axis=1)
         good.append(number)
         num_nodes.append(size)

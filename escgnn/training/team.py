@@ -15,9 +15,11 @@ from functools import cache
 from typing import TypeVar
 
 import torch.distributed as dist
-from lightning.fabric.plugins.environments import ClusterEnvironment, LightningEnvironment
+from lightning.fabric.plugins.environments.cluster_environment import ClusterEnvironment
+from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.fabric.plugins.environments.slurm import SLURMEnvironment
 from lightning.pytorch.strategies import DDPStrategy
+from torch.distributed import PrefixStore, Store, TCPStore  # type: ignore[attr-defined]
 
 from escgnn.training.recording import silence
 
@@ -132,7 +134,7 @@ class Team:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        self._tcp: dist.Store | None = None
+        self._tcp: Store | None = None
         self._calls = 0
 
     @property
@@ -199,7 +201,7 @@ class Team:
         if self.is_alone:
             yield
             return
-        store = dist.PrefixStore(f"group/{self._calls}", self._store())
+        store = PrefixStore(f"group/{self._calls}", self._store())
         backend = "gloo" if on_cpu else "cpu:gloo,cuda:nccl"
         dist.init_process_group(backend, store=store, rank=self.place.rank, world_size=self.place.world)
         try:
@@ -213,26 +215,26 @@ class Team:
         finally:
             dist.destroy_process_group()
 
-    def _store(self) -> dist.Store:
+    def _store(self) -> Store:
         """Where processes leave word for each other; the first time, all of them wait here for each other."""
         place = self.place
         if self._tcp is None:
             is_keeper = place.rank == 0 and not place.is_served
             patience = timedelta(seconds=JOIN)
             try:
-                self._tcp = dist.TCPStore(place.host, place.port, None, is_keeper, patience, wait_for_workers=False)
+                self._tcp = TCPStore(place.host, place.port, None, is_keeper, patience, wait_for_workers=False)
             except RuntimeError as error:
                 words = str(error).splitlines()[0]
                 raise ValueError(
                     f"{place.host}:{place.port}: {words:.200}; process {place.rank} of {place.world} expected the first "
                     "one there. Start all of them, with the same MASTER_ADDR and a MASTER_PORT that is free"
                 ) from error
-            store = dist.PrefixStore(f"escgnn/{place.attempt}", self._tcp)
+            store = PrefixStore(f"escgnn/{place.attempt}", self._tcp)
             store.set(f"here/{place.rank}", socket.gethostname())
             self._meet(store)
-        return dist.PrefixStore(f"escgnn/{place.attempt}", self._tcp)
+        return PrefixStore(f"escgnn/{place.attempt}", self._tcp)
 
-    def _meet(self, store: dist.Store) -> None:
+    def _meet(self, store: Store) -> None:
         place = self.place
         expected = [f"here/{rank}" for rank in range(place.world)]
         try:
@@ -245,7 +247,7 @@ class Team:
                 f"missing: {', '.join(missing)}. Start every one of them, with the same command"
             ) from None
 
-    def _wait(self, store: dist.Store, keys: list[str], seconds: float | None = None) -> None:
+    def _wait(self, store: Store, keys: list[str], seconds: float | None = None) -> None:
         """Wait until there is word; in short naps, so that an interrupt is heard.
 
         Raises:

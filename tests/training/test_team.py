@@ -156,6 +156,36 @@ def test_a_first_one_that_is_not_there(monkeypatch):
         Team(second).first(lambda: None)
 
 
+def test_a_first_one_that_ends_is_missed():
+    """Nobody waits for ever for what it will not say."""
+
+    def work(one):
+        one.first(lambda: None)
+        if one.is_first:
+            one._tcp = None  # and with it the store
+            return "gone"
+        return one.first(lambda: None)
+
+    first, second = together(work, 2)
+    assert first == "gone"
+    assert str(second) == "process 1 of 2: the first one has ended; it says why"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("[pair.cc:534] Connection closed by peer [10.0.0.1]", "process 1 of 2: another one has ended"), ("too wide", "")],
+)
+def test_what_gloo_says_of_another_one_that_has_ended(monkeypatch, said, told):
+    monkeypatch.setattr(Team, "_store", lambda self: None)
+    for name in ("PrefixStore", "dist.init_process_group", "dist.destroy_process_group"):
+        monkeypatch.setattr(f"escgnn.training.team.{name}", lambda *_, **__: None)
+    with (
+        pytest.raises(ValueError if told else RuntimeError, match=told or said),
+        Team(places()[1]).connected(on_cpu=True),
+    ):
+        raise RuntimeError(said)
+
+
 def test_two_nodes_get_the_numbers_of_one_process(tmp_path):
     """Started as torchrun does it; resumed, too. Every process knows the result, and what is wrong."""
     alone = fit(launched.graphs(), launched.CONFIG, tmp_path / "alone", progress=False)
