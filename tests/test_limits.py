@@ -1,9 +1,11 @@
 """Absurd sizes are told before memory is taken for them."""
 
 import os
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 
@@ -132,3 +134,17 @@ def test_number_of_threads(value):
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1
     assert result.stderr == f"error: NUMBA_NUM_THREADS: {value!r}; expected an integer from 1, or that it is not set\n"
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", None, 0, 9])
+def test_what_is_no_whole_number_in_bounds(value):
+    with pytest.raises(ValueError, match=re.escape(f"size: {value!r}; expected an integer from 1 to 8")):
+        limits.whole("size", value, 1, 8)
+
+
+def test_whole_numbers_are_plain_ones():
+    found = limits.whole("size", np.int32(8), 1, 8)
+    assert (type(found), found) == (int, 8)
+    assert limits.whole("size", 1 << 40, 1) == 1 << 40
+    with pytest.raises(ValueError, match="size: -1; expected an integer >= 0"):
+        limits.whole("size", -1, 0)
