@@ -1,9 +1,11 @@
 """Absurd sizes are told before memory is taken for them."""
 
 import os
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 
@@ -160,3 +162,15 @@ def test_free_memory(tmp_path):
     tell("proc/meminfo", f"MemAvailable: {2**60} kB\n")
     assert free(shared=True) < free() == 2**70
     assert limits.free_memory() > 1 << 20
+@pytest.mark.parametrize("value", [True, 1.0, "1", None, 0, 9])
+def test_what_is_no_whole_number_in_bounds(value):
+    with pytest.raises(ValueError, match=re.escape(f"size: {value!r}; expected an integer from 1 to 8")):
+        limits.whole("size", value, 1, 8)
+
+
+def test_whole_numbers_are_plain_ones():
+    found = limits.whole("size", np.int32(8), 1, 8)
+    assert (type(found), found) == (int, 8)
+    assert limits.whole("size", 1 << 40, 1) == 1 << 40
+    with pytest.raises(ValueError, match="size: -1; expected an integer >= 0"):
+        limits.whole("size", -1, 0)
