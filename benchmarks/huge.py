@@ -5,9 +5,9 @@
 Edges are those of planted groups, numbered at random, in a Parquet file. Building and encoding (h = 1, the paper's parts) run in
 a process each. Memory is what that process has of its own at the peak (RssAnon) above what it has before it begins: pages of
 mapped files are the system's to take back. Seconds are those of the processor, all threads together, so that they say something
-on a busy machine, too. Hubs: a power-law graph with and without `max_nodes`. The line of 10^8 edges is worked out: seconds grow on
-by the factor of the last step; files by the same number for each edge; memory by 24 bytes a node and as many lists as are sorted at
-a time when building, by the last step's bytes an edge when encoding. Every run is appended to `history.jsonl`.
+on a busy machine, too. Hubs: a power-law graph with and without `max_nodes`. The line of 10^8 edges is worked out: seconds grow
+on by the factor of the last step; files by the same number for each edge; memory by 24 bytes a node and as many lists as are
+sorted at a time when building, by the last step's bytes an edge when encoding. Every run is appended to `history.jsonl`.
 """
 
 import argparse
