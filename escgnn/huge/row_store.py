@@ -26,8 +26,8 @@ class RowStore:
     """Rows of an encoding for both directions of every edge, and perhaps for every node, in a file that is mapped into memory.
 
     Small numbers take a byte each: two bytes for each bin that is not empty, and one and a half for each row. The row of (v, u)
-    is that of (u, v) with its bins renamed, so one of them is kept, unless the encoding has the part ``colour``, whose hashes have
-    no such twins. `encode_graph` writes it.
+    is that of (u, v) with its bins renamed, so one of them is kept, unless the encoding has the part ``colour``, whose hashes
+    have no such twins. `encode_graph` writes it.
 
     Args:
         path: The file.
