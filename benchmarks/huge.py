@@ -5,9 +5,9 @@
 Edges are those of planted groups, numbered at random, in a Parquet file. Building and encoding (h = 1, the paper's parts) run in
 a process each. Memory is what that process has of its own at the peak (RssAnon) above what it has before it begins: pages of
 mapped files are the system's to take back. Seconds are those of the processor, all threads together, so that they say something
-on a busy machine, too. Hubs: a power-law graph with and without `max_nodes`. The line of 10^8 edges is worked out: seconds grow
-on by the factor of the last step; files by the same number for each edge; memory by 24 bytes a node and as many lists as are
-sorted at a time when building, by the last step's bytes an edge when encoding. Every run is appended to `history.jsonl`.
+on a busy machine, too. Hubs: a power-law graph with and without `max_nodes`. A graph of 10^8 edges is built, but not encoded:
+that is worked out. Seconds grow on by the factor of the last step, memory by its bytes an edge, the file is as large for each
+edge. Every run is appended to `history.jsonl`.
 """
 
 import argparse
@@ -29,12 +29,10 @@ from escgnn import graphs
 from escgnn.disk import TableWriter
 from escgnn.encoding import RootedEncoding
 from escgnn.huge import NeighbourLoader, PlantedGroups, RowStore, encode_graph, open_graph, sample
-from escgnn.huge.building import MEMORY
 
 console = Console(width=130)
 EDGES_OF_A_GROUP = 36
 SCHEMA = pa.schema({"source": pa.int64(), "target": pa.int64()})
-LARGEST = 10**8
 MEASURED = """
 import json, re, sys, threading, time
 
@@ -109,27 +107,35 @@ def stage(code, folder):
     return json.loads(printed)
 
 
-def measure_size(folder, edges):
-    """All figures of a graph of about so many edges."""
+def measure_building(folder, edges):
+    """Figures of the file of a graph of about so many edges, and the graph."""
     folder.mkdir()
     generated = write_edges(folder, edges)
     built = stage(BUILD, folder)
-    encoded = stage(ENCODE, folder)
     graph = open_graph(folder / "graph.escg")
-    rows = RowStore(folder / "graph.escr")
-    rng = np.random.default_rng(0)
-    ids = rng.integers(2 * graph.num_edges, size=100_000)
-    nodes = rng.permutation(graph.num_nodes)[:1024]
-    loader = NeighbourLoader(graph, nodes, [10, 10], rows=rows, batch_size=1024)
-    part = sample(graph, nodes, [10, 10])
     figures = {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "list_bytes": (folder / "edges.parquet").stat().st_size,
         "generating_seconds": generated,
         "graph_bytes": (folder / "graph.escg").stat().st_size,
-        "rows_bytes": rows.nbytes,
         "build": built,
+    }
+    return figures, graph
+
+
+def measure_size(folder, edges):
+    """All figures of a graph of about so many edges."""
+    figures, graph = measure_building(folder, edges)
+    encoded = stage(ENCODE, folder)
+    rows = RowStore(folder / "graph.escr")
+    rng = np.random.default_rng(0)
+    ids = rng.integers(2 * graph.num_edges, size=100_000)
+    nodes = rng.permutation(graph.num_nodes)[:1024]
+    loader = NeighbourLoader(graph, nodes, [10, 10], rows=rows, batch_size=1024)
+    part = sample(graph, nodes, [10, 10])
+    figures |= {
+        "rows_bytes": rows.nbytes,
         "encode": encoded,
         "take_seconds_per_row": processor_time(lambda: rows.take(ids)) / ids.size,
         "sample_edges": part.e_id.size,
@@ -141,23 +147,19 @@ def measure_size(folder, edges):
     return figures
 
 
-def extrapolated(before, last):
-    """The same for `LARGEST` edges, from the two largest graphs."""
-    steps = np.log(LARGEST / last["edges"]) / np.log(last["edges"] / before["edges"])
-    share = LARGEST / last["edges"]
-    figures = {name: last[name] * share for name in ("nodes", "edges", "list_bytes", "graph_bytes", "rows_bytes")}
+def with_encoding(built, before, last):
+    """The figures of a graph that is built only, with what encoding it would take, from the two largest that are encoded."""
+    edges = built["edges"]
+    steps = np.log(edges / last["edges"]) / np.log(last["edges"] / before["edges"])
     slope = (last["encode"]["own_bytes"] - before["encode"]["own_bytes"]) / (last["edges"] - before["edges"])
-    more = {
-        "build": 24 * (figures["nodes"] - last["nodes"]) + min(8 * LARGEST, MEMORY) - min(8 * last["edges"], MEMORY),
-        "encode": slope * (LARGEST - last["edges"]),
+    encode = {
+        "cpu": last["encode"]["cpu"] * (last["encode"]["cpu"] / before["encode"]["cpu"]) ** steps,
+        "own_bytes": last["encode"]["own_bytes"] + slope * (edges - last["edges"]),
     }
-    for name, extra in more.items():
-        growth = last[name]["cpu"] / before[name]["cpu"]
-        figures[name] = {"cpu": last[name]["cpu"] * growth**steps, "own_bytes": last[name]["own_bytes"] + extra}
-    return figures
+    return {**built, "encode": encode, "rows_bytes": last["rows_bytes"] / last["edges"] * edges}
 
 
-def show(sizes, largest):
+def show(sizes):
     """The growth curve as a table."""
     table = Table(
         "edges",
@@ -171,11 +173,11 @@ def show(sizes, largest):
         "take, us a row",
         "batch of 1024, ms",
     )
-    for figures in (*sizes, largest):
+    for figures in sizes:
         edges = figures["edges"]
         measured = "take_seconds_per_row" in figures
         table.add_row(
-            f"{edges:,.0f}" if measured else f"{edges:,.0f} (worked out)",
+            f"{edges:,}" if measured else f"{edges:,} (encoding worked out)",
             f"{figures['build']['cpu']:,.1f}",
             f"{figures['build']['own_bytes'] / 1e6:,.0f}",
             f"{figures['graph_bytes'] / edges:.1f}",
@@ -215,13 +217,14 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small graphs, no record")
     parser.add_argument("--folder", help="where to put files, some 100 bytes for each edge")
     options = parser.parse_args()
-    counts = (10**4, 10**5) if options.quick else (10**5, 10**6, 10**7)
+    *counts, largest = (10**4, 10**5, 10**6) if options.quick else (10**5, 10**6, 10**7, 10**8)
     with TemporaryDirectory(dir=options.folder) as place:
         folder = Path(place)
         sizes = [measure_size(folder / str(count), count) for count in counts]
-        largest = extrapolated(*sizes[-2:])
-        show(sizes, largest)
-        figures = {"sizes": sizes, "extrapolated": largest, "hubs": hubs(folder, counts[:2], (None, 1000, 100))}
+        built, _ = measure_building(folder / str(largest), largest)
+        sizes.append(with_encoding(built, *sizes[-2:]))
+        show(sizes)
+        figures = {"sizes": sizes, "hubs": hubs(folder, counts[:2], (None, 1000, 100))}
     figures["load"] = os.getloadavg()
     if not options.quick:
         record("huge", figures)
