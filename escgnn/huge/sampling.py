@@ -49,7 +49,7 @@ def sample(
     >>> from escgnn.graphs import star
     >>> few = sample(LeanGraph(star(100).csr), [5], [10, 3])
     >>> few.n_id.size, few.edge_index[:, 0].tolist(), few.e_id[0].item()
-    (4, [1, 0], 8)
+    (5, [1, 0], 8)
     """
     start = _checked_nodes(nodes, graph.num_nodes)
     for fan_out in fan_outs:

@@ -55,27 +55,30 @@ def pack_rows(
     lengths: NDArray[np.int32],
     bins: NDArray[np.int32],
     counts: NDArray[np.int32],
+    step: int,
     sizes: NDArray[np.int64],
     content: Bytes,
 ) -> int:
-    """Write rows one after the other, and the bytes of each into ``sizes``; return the bytes of all."""
+    """Write every ``step``-th row, one after the other, and the bytes of each into ``sizes``; return the bytes of all."""
     begin = 0
     place = 0
     for row in range(lengths.size):
-        first = place
-        size = 0
-        last = 0
-        for k in range(begin, begin + lengths[row]):
-            size += size_of(bins[k] - last) + size_of(counts[k])
-            last = bins[k]
-        place = write_number(size, place, content)
-        last = 0
-        for k in range(begin, begin + lengths[row]):
-            place = write_number(bins[k] - last, place, content)
-            place = write_number(counts[k], place, content)
-            last = bins[k]
-        begin += lengths[row]
-        sizes[row] = place - first
+        end = begin + lengths[row]
+        if row % step == 0:
+            first = place
+            size = 0
+            last = 0
+            for k in range(begin, end):
+                size += size_of(bins[k] - last) + size_of(counts[k])
+                last = bins[k]
+            place = write_number(size, place, content)
+            last = 0
+            for k in range(begin, end):
+                place = write_number(bins[k] - last, place, content)
+                place = write_number(counts[k], place, content)
+                last = bins[k]
+            sizes[row // step] = place - first
+        begin = end
     return place
 
 
@@ -132,3 +135,27 @@ def unpack_rows(
             rows[0, k] = last
             rows[1, k] = count
     return -1
+
+
+@kernel
+def mirror_rows(
+    lengths: NDArray[np.int32],
+    mirrored: NDArray[np.bool_],
+    begins: NDArray[np.int64],
+    swap: NDArray[np.int32],
+    rows: NDArray[np.int32],
+) -> None:
+    """Give the bins of some of the ``rows`` (2, nnz) their other names, and sort them again; they are few."""
+    for i in range(lengths.size):
+        if not mirrored[i]:
+            continue
+        for k in range(begins[i], begins[i] + lengths[i]):
+            b = swap[rows[0, k]]
+            count = rows[1, k]
+            place = k
+            while place > begins[i] and rows[0, place - 1] > b:
+                rows[0, place] = rows[0, place - 1]
+                rows[1, place] = rows[1, place - 1]
+                place -= 1
+            rows[0, place] = b
+            rows[1, place] = count

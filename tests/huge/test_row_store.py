@@ -57,6 +57,27 @@ def test_odd_shapes(tmp_path, name, encoding):
     assert store.encoding == encoding and store.bins == encoding.bins
 
 
+PARTS_WITH_TWINS = ("degree", "node", "joint", "edge", "resistance", "wedge", "triangle", "path", "walk", "cycle")
+
+
+def test_one_of_two_directions_is_kept_where_the_other_follows(tmp_path):
+    graph = graphs.erdos_renyi(12, 0.4, seed=5)
+    sizes = {}
+    for name, encoding in {
+        "all": RootedEncoding((1, 2), PARTS_WITH_TWINS, max_nodes=8, cycle_length=5),
+        "edge": RootedEncoding(1, ("edge",)),
+        "edge and colour": RootedEncoding(1, ("edge", "colour"), colour_bins=1),
+    }.items():
+        store = encode_graph(graph, encoding, tmp_path / "g.escr")
+        rows = store.take(np.arange(2 * graph.num_edges))
+        for number, (u, v) in enumerate(both_ways(graph)):
+            assert rows[number] == encoding.row(graph, u, v)
+        for i, end in enumerate(rows.length.cumsum()):
+            assert (np.diff(rows.bin[end - rows.length[i] : end]) > 0).all()
+        sizes[name] = store.nbytes
+    assert sizes["edge and colour"] > 2 * sizes["edge"]
+
+
 def test_any_order_repeats_and_threads(tmp_path):
     graph = graphs.barabasi_albert(3000, 3, seed=4)
     store = encode_graph(graph, SMALL, tmp_path / "g.escr")
@@ -89,10 +110,13 @@ def test_bytes_are_those_of_the_naive_twin(rows):
     counts = np.array([row[b] for row in rows for b in sorted(row)], np.int32)
     sizes = np.empty(len(rows), np.int64)
     content = np.empty(MOST_BYTES * (2 * bins.size + len(rows)), np.uint8)
-    used = pack_rows(lengths, bins, counts, sizes, content)
+    used = pack_rows(lengths, bins, counts, 1, sizes, content)
     expected = [naive_huge.packed_row(sorted(row), [row[b] for b in sorted(row)]) for row in rows]
     assert content[:used].tobytes() == b"".join(expected)
     assert sizes.tolist() == [*map(len, expected)]
+    used = pack_rows(lengths, bins, counts, 2, sizes, content)
+    assert content[:used].tobytes() == b"".join(expected[::2])
+    assert sizes[: len(expected[::2])].tolist() == [*map(len, expected[::2])]
 
 
 def test_large_counts_come_back(tmp_path):
