@@ -78,9 +78,9 @@ def test_walks_saturate_and_never_wrap():
     assert encoding.rows(graphs.complete(n)).count.min() > 0
 
 
-def test_paths_saturate_and_never_wrap():
-    """Between the leaves of a double star run n * n paths: the least n at which they pass 31 bits."""
-    n = 46_341
+@pytest.mark.parametrize("n", [46_341, 65_537])
+def test_paths_saturate_and_never_wrap(n):
+    """Between the leaves of a double star run n * n paths: the least n at which they pass 31 bits, and 32."""
     leaves = np.arange(2, 2 + 2 * n).reshape(2, n)
     hubs = np.repeat([[0], [1]], n, axis=1)
     star = graphs.from_edges(np.concatenate([[[0, 1]], np.stack([hubs, leaves], 2).reshape(-1, 2)]), 2 + 2 * n)
