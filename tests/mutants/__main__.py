@@ -88,6 +88,7 @@ def chosen(mutants: Sequence[Mutant], words: Iterable[str]) -> list[Mutant]:
 def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
     """Run those of which nothing is known yet."""
     queue = [mutant for mutant in mutants if results.of(mutant) is None]
+    queue.sort(key=lambda mutant: mutant.name in results.noticed)  # first those that nobody has noticed yet
     if not queue:
         return
     load_libraries()
