@@ -57,10 +57,12 @@ encoding = RootedEncoding(hops=2)
 encoding
 
 # %%
-u, v = 4, 5  # the bond that both rings share
+u = 4  # the ends of the bond
+v = 5  # that both rings share
 row = encoding.row(caffeine, u, v)
 for part in encoding.parts:
-    print(*(f"{name}: {number}" for name, number in row.items() if name.part == part), sep=", ")
+    bins = [f"{' '.join(map(str, name.label))}: {number}" for name, number in row.items() if name.part == part]
+    print(f"{part:7}", ", ".join(bins))
 
 # %%
 from escgnn.pictures import draw_root

@@ -34,9 +34,11 @@ def as_markdown(text: str) -> str:
 
 
 class AsMarkdown(Extension):
-    """Changes every docstring that is read."""
+    """Changes every docstring that is read, and hides members of classes that have none."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Change that of a module, class, function or attribute."""
         if obj.docstring is not None:
             obj.docstring.value = as_markdown(obj.docstring.value)
+        elif obj.parent is not None and obj.parent.is_class and obj.name != "__init__":
+            obj.public = False  # fields that the class itself describes, layers of a network, __repr__
