@@ -162,6 +162,8 @@ def test_free_memory(tmp_path):
     tell("proc/meminfo", f"MemAvailable: {2**60} kB\n")
     assert free(shared=True) < free() == 2**70
     assert limits.free_memory() > 1 << 20
+
+
 @pytest.mark.parametrize("value", [True, 1.0, "1", None, 0, 9])
 def test_what_is_no_whole_number_in_bounds(value):
     with pytest.raises(ValueError, match=re.escape(f"size: {value!r}; expected an integer from 1 to 8")):
