@@ -99,7 +99,16 @@ def encode(
     if not inputs or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
     if len(inputs) == 1 and inputs[0].endswith(SUFFIX):
-        encode_huge(Path(inputs[0]), output, encoding)
+        meant_for_many = {
+            "--smiles": smiles,
+            "--strict": strict,
+            "--max-seconds-per-graph": max_seconds_per_graph,
+            "--workers": workers,
+            "--engine": engine != "local",
+            "--address": address,
+            "--part": part,
+        }
+        encode_huge(Path(inputs[0]), output, encoding, [name for name, value in meant_for_many.items() if value])
         return
     from escgnn.engines import named_engine
     from escgnn.jobs import Encode, encode_file

@@ -1,5 +1,6 @@
 """Commands about one huge graph: graph, and encode of what that wrote."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,13 +59,15 @@ def graph(
     _show_graph(summary)
 
 
-def encode_huge(source: Path, output: str, encoding: "RootedEncoding") -> None:
-    """Encode the edges of a graph that `graph` wrote."""
+def encode_huge(source: Path, output: str, encoding: "RootedEncoding", unused: Sequence[str]) -> None:
+    """Encode the edges of a graph that `graph` wrote; options that mean nothing for it are refused."""
     from escgnn.huge import encode_graph, open_graph
 
+    if unused:
+        raise typer.BadParameter(f"{', '.join(unused)}: for files of many graphs; {source} is one graph, leave it out")
     if Path(output).exists() and Path(output).samefile(source):
         raise ValueError(f"{output}: it would replace the input; choose another output")
-    opened = open_graph(source)
+    opened = open_graph(source, check=True)  # all of it is read anyway
     with terminal.progress_bar(f"encoding {source.name}") as progress:
         store = encode_graph(opened, encoding, output, progress=progress)
     share = store.nbytes / max(1, store.num_edges)

@@ -57,6 +57,10 @@ class LeanGraph(Graph):
         for name, value in values.items():
             object.__setattr__(self, name, value)  # as all graphs, it does not change
 
+    def __reduce__(self) -> tuple[type["LeanGraph"], tuple[Csr, Forward, int]]:
+        """Pickled, and sent to other processes, as it is kept; arrays of a file are copied."""
+        return LeanGraph, (self.csr, self.forward, self.checksum)
+
     @property
     def edge_index(self) -> NDArray[np.int64]:
         """Both directions of all edges, by source, then target; ``(2, 2 num_edges)``, in new memory."""

@@ -84,7 +84,10 @@ def build_graph(
     begin = time.monotonic()
     tell = progress or (lambda read, size, inside: None)
     check_output(source, output)
-    with RejectLog(output) as log, TemporaryFile(dir=Path(output).resolve().parent) as spool:
+    folder = Path(output).resolve().parent
+    if not folder.is_dir():
+        raise ValueError(f"{output}: the folder {folder} does not exist")
+    with RejectLog(output) as log, TemporaryFile(dir=folder) as spool:
         edges = EdgeList(Path(source), columns, num_nodes=num_nodes, strict=strict, on_reject=log)
         rows, largest = _spool(edges, spool, tell)
         if not rows:
@@ -158,6 +161,17 @@ def _scanned(spool: IO[bytes]) -> Iterator[Pairs]:
         yield buffer[: size // 8]
 
 
+def _lists(spool: IO[bytes], low: int, degree: NDArray[np.int64], larger: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The adjacency lists of nodes from ``low`` on, one after the other; their ``degree`` and ``larger`` are put right."""
+    following = degree.cumsum()
+    following -= degree
+    neighbours = np.empty(degree.sum(), np.int32)
+    for pairs in _scanned(spool):
+        place_arcs(pairs, low, following, neighbours)
+    kept = sort_lists(low, degree, larger, neighbours)
+    return neighbours[:kept]
+
+
 def _write(
     spool: IO[bytes], num_nodes: int, most: int, output: str | PathLike[str], tell: Callable[[str], None]
 ) -> tuple[int, int]:
@@ -173,13 +187,7 @@ def _write(
         while low < num_nodes:
             tell(f"sorting the lists of node {low:,} of {num_nodes:,}")
             high = end_of_range(degree, low, most)
-            mine = degree[low:high]
-            following = mine.cumsum() - mine
-            neighbours = np.empty(mine.sum(), np.int32)
-            for pairs in _scanned(spool):
-                place_arcs(pairs, low, following, neighbours)
-            kept = sort_lists(low, mine, larger[low:high], neighbours)
-            file.append("indices", neighbours[:kept])
+            file.append("indices", _lists(spool, low, degree[low:high], larger[low:high]))
             low = high
         file.facts = {"checksum": file.checksum("indices")}
         for name, counts in (("indptr", degree), ("forward", larger)):

@@ -1,3 +1,5 @@
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -93,6 +95,13 @@ def test_checksums_tell_graphs_apart():
 def test_bad_pairs_are_named(pairs, message):
     with pytest.raises(ValueError, match=message):
         LeanGraph(graphs.cycle(4).csr).edge_ids(pairs)
+
+
+def test_it_can_be_sent_to_other_processes():
+    lean = LeanGraph(graphs.petersen().csr)
+    again = pickle.loads(pickle.dumps(lean))
+    check_same(again, graphs.petersen())
+    assert again.checksum == lean.checksum
 
 
 def test_it_does_not_change():

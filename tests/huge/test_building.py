@@ -170,6 +170,8 @@ def test_what_is_no_edge_list_is_refused(tmp_path):
         build_graph(tmp_path / "text.parquet", tmp_path / "g.escg")
     with pytest.raises(ValueError, match="would replace the input"):
         build_graph(tmp_path / "edges.csv", tmp_path / "edges.csv")
+    with pytest.raises(ValueError, match=r"g\.escg: the folder .*nowhere does not exist"):
+        build_graph(tmp_path / "edges.csv", tmp_path / "nowhere" / "g.escg")
     assert not (tmp_path / "g.escg").exists()
 
 

@@ -51,6 +51,9 @@ def test_errors_are_told(edges, tmp_path):
     run("graph", edges, "-o", tmp_path / "g.escg", "--columns", "a,b")
     done = run("encode", tmp_path / "g.escg", "-o", tmp_path / "g.escg")
     assert "it would replace the input" in str(done.exception)
+    done = run("encode", tmp_path / "g.escg", "-o", tmp_path / "g.escr", "--strict", "--workers", 2)
+    assert done.exit_code == 2
+    assert "--strict, --workers: for files of many graphs" in " ".join(done.output.split())
     (tmp_path / "x.escg").write_text("no graph")
     assert "no file of arrays" in str(run("encode", tmp_path / "x.escg", "-o", tmp_path / "x.escr").exception)
 
