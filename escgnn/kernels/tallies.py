@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from escgnn.kernels import kernel
 from escgnn.kernels.rows import LARGEST_COUNT
 
+FEW = 48  # bins of a row
+
 
 class Tally(NamedTuple):
     """Counts of (u, v) and of (v, u), all zero between roots."""
@@ -33,11 +35,26 @@ def add(tally: Tally, side: int, b: int) -> None:
 
 
 @kernel
+def sort(values: NDArray[np.int32]) -> None:
+    """Put numbers in ascending order; few one by one, for which the compiler's own way takes memory each time."""
+    if values.size > FEW:
+        values.sort()
+        return
+    for i in range(1, values.size):
+        value = values[i]
+        j = i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
+@kernel
 def take_row(tally: Tally, side: int, start: int, bins: NDArray[np.int32], counts: NDArray[np.int32]) -> int:
     """Move the counts of a side, bins ascending, behind those written up to ``start``, and return the end."""
     spare = tally.counts.shape[1] - 1
     met = tally.met[side, : tally.size[side]]
-    met.sort()
+    sort(met)
     end = start
     for b in met:
         if b != spare:

@@ -162,6 +162,17 @@ def test_without_types_all_is_as_it_was(hops):
     assert_array_equal(summed, one.dense(bare))
 
 
+def test_rows_with_many_bins():
+    """More than are sorted one by one: a hub whose leaves are all of different types, in descending order."""
+    star = graphs.star(100).typed(np.arange(101)[::-1])
+    encoding = RootedEncoding(1, ("joint",), types=("x",), node_types=128)
+    rows = encoding.rows(star)
+    assert rows.length.min() == 101 and rows.count.max() == 1
+    assert all((np.diff(bins) > 0).all() for bins in np.split(rows.bin, rows.length.cumsum()[:-1]))
+    u, v = star.edge_index[:, 7].tolist()
+    assert rows[7] == naive.row(star.to_networkx(), u, v, encoding)
+
+
 def test_bins_say_types():
     encoding = RootedEncoding(
         1, ("joint", "edge", "ring"), types=BOTH, node_types=2, edge_types=1, ring_length=3, ring_bins=2
