@@ -2,10 +2,10 @@
 
     python benchmarks/training.py [--data FOLDER] [--graphs 2048] [--rounds 5] [--growth] [--quick]
 
-All rows train on the same graphs in the same order, in one process and one thread: batches of 128, five layers, Adam, L1 loss. They
-take turns batch by batch, and of every batch the fastest of some rounds counts, in processor time, so that other programs on
-the machine hardly matter. What ESC-GNN's encoding adds is kept between epochs, as training does, or made anew for each batch. With
-``--growth`` the same for more and more graphs, with the time and the memory that keeping takes.
+All rows train on the same graphs in the same order, in one process and one thread: batches of 128, five layers, Adam, L1 loss.
+They take turns batch by batch, and of every batch the fastest of some rounds counts, in processor time, so that other programs
+on the machine hardly matter. What ESC-GNN's encoding adds is kept between epochs, as training does, or made anew for each batch.
+With ``--growth`` the same for more and more graphs, with the time and the memory that keeping takes.
 """
 
 import argparse
