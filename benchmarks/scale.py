@@ -285,7 +285,7 @@ def show(figures):
 
 def write_page(figures):
     """Put the tables into the docs, in place of the last ones."""
-    lines = [BEGIN, f"Measured on {os.cpu_count()} cores, molecules of {figures['molecules']}:", ""]
+    lines = [BEGIN, "", f"Measured on {os.cpu_count()} cores, molecules of {figures['molecules']}:", ""]
     for title, columns, rows in tables(figures):
         lines += [f"{title}:", "", f"| {' | '.join(columns)} |", f"| --- |{' ---: |' * (len(columns) - 1)}"]
         lines += [f"| {' | '.join(row)} |" for row in rows]
@@ -293,7 +293,7 @@ def write_page(figures):
     text = PAGE.read_text()
     before, _, others = text.partition(BEGIN)
     _, _, after = others.partition(END)
-    PAGE.write_text(before + "\n".join([*lines[:-1], END]) + after)
+    PAGE.write_text(before + "\n".join([*lines, END]) + after)
 
 
 def main():
