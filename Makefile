@@ -1,10 +1,9 @@
 # Every target sets up all it needs: a virtual environment with the locked versions.
 PYTHON ?= python3
 BIN := .venv/bin
-export NO_MKDOCS_2_WARNING := 1
 export ESCGNN_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test lint bench mutants docs lock clean
+.PHONY: demo test lint bench mutants docs site tutorials lock clean
 
 demo: .venv/ready
 	$(BIN)/python examples/demo.py
@@ -16,7 +15,7 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --clean --strict
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/encoding.py
@@ -26,6 +25,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/huge.py
 	$(BIN)/python benchmarks/brec.py
 	$(BIN)/python benchmarks/explorer.py
 
@@ -33,8 +33,17 @@ bench: .venv/ready
 mutants: .venv/ready
 	$(BIN)/python -m tests.mutants --processes 2 --only "$(ONLY)"
 
+# The site as one writes it, in a browser.
 docs: .venv/ready
-	$(BIN)/mkdocs serve
+	$(BIN)/zensical serve --open
+
+# The same as files, in the folder site.
+site: .venv/ready
+	$(BIN)/zensical build --clean --strict
+
+# Run the tutorials, and keep what they show.
+tutorials: .venv/ready
+	$(BIN)/python -m tests.site
 
 .venv/ready: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "escgnn needs Python 3.11 or newer")'
@@ -52,4 +61,4 @@ lock:
 	touch .venv/ready
 
 clean:
-	rm -rf .venv site demo build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .cache site demo build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

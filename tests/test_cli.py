@@ -23,7 +23,7 @@ def process(tmp_path):
     """Runs a command line in an empty folder, as a process of its own: its exit code, what it prints, its complaints."""
 
     def run(*arguments):
-        command = [sys.executable, "-m", "escgnn.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "escgnn", *map(str, arguments)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
 
     return run
@@ -62,6 +62,7 @@ def test_help_needs_nothing_heavy(tmp_path):
 def test_a_process_of_its_own(process, tmp_path):
     """Exit codes, and what goes where."""
     assert process("--version").stdout.strip() == __version__
+    assert process("count", "--help").stdout.split()[:3] == ["Usage:", "escgnn", "count"]
     (tmp_path / "in.g6").write_text("Bw\n")
     counted = process("count", "in.g6", "-o", "out.csv", "--pattern", "3-cycle")
     assert (counted.returncode, counted.stderr) == (0, "") and "written to out.csv" in counted.stdout
@@ -69,6 +70,13 @@ def test_a_process_of_its_own(process, tmp_path):
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == "error: missing.g6: no such file or directory\n"
     assert process("count", "--patern", "3-cycle").returncode == 2
+
+
+def test_versions_for_a_bug_report(escgnn):
+    printed = escgnn("--version", "--verbose").splitlines()
+    assert printed[0] == f"escgnn: {__version__}"
+    assert any(line.startswith("torch: ") for line in printed)
+    assert "--verbose: it goes with --version" in " ".join(escgnn("--verbose", check=False).split())
 
 
 def test_encode_molecules(escgnn, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from escgnn import records
 from escgnn.datasets.loading import DATASETS
+from tests.site import tutorials
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -27,7 +28,7 @@ def same_datasets():
 
 @pytest.mark.usefixtures("same_datasets")
 @pytest.mark.parametrize(
-    "page", ["index", "counting", "wl", "explorer", "datasets", "models", "training", "reproducing"]
+    "page", ["index", "counting", "wl", "explorer", "datasets", "models", "training", "reproducing", "huge-graphs"]
 )
 def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -37,9 +38,9 @@ def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("same_datasets")
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "demo"))
+@pytest.mark.parametrize("name", sorted({path.stem for path in EXAMPLES.glob("*.py")} - {"demo", *tutorials.NAMES}))
 def test_examples_run(name, tmp_path, monkeypatch):
-    """Here, where everything is loaded already; warnings end a test, but not an example."""
+    """Here, where everything is loaded already; warnings end a test, but not an example. Tutorials: `tests/site`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [f"{name}.py"])
     with warnings.catch_warnings():

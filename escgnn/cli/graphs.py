@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from escgnn import terminal
+from escgnn.cli.huge import SUFFIX, encode_huge
 from escgnn.cli.options import (
     Address,
     EngineName,
@@ -97,6 +98,18 @@ def encode(
         return
     if not inputs or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
+    if len(inputs) == 1 and inputs[0].endswith(SUFFIX):
+        meant_for_many = {
+            "--smiles": smiles,
+            "--strict": strict,
+            "--max-seconds-per-graph": max_seconds_per_graph,
+            "--workers": workers,
+            "--engine": engine != "local",
+            "--address": address,
+            "--part": part,
+        }
+        encode_huge(Path(inputs[0]), output, encoding, [name for name, value in meant_for_many.items() if value])
+        return
     from escgnn.engines import named_engine
     from escgnn.jobs import Encode, encode_file
     from escgnn.shards import run_shards

@@ -33,7 +33,7 @@ def is_light(graph: Graph, settings: Settings, roots: int) -> bool:
     if not (roots and graph.num_nodes):
         return True
     sizes = np.diff(graph.ptr).max(keepdims=True)
-    per_end = _at_degree(settings, graph.csr.indptr[-1:], sizes, graph.degrees.max(keepdims=True))
+    per_end = _at_degree(settings, graph.csr.indptr[-1:], sizes, np.array([graph.max_degree]))
     return bool(2 * roots * per_end[0] <= LIGHT)
 
 

@@ -97,8 +97,7 @@ class Pass(ABC):
         def task(start: int, stop: int) -> None:
             for block, begin in zip(blocks[start:stop], begins[start:stop], strict=True):
                 mine = first[begin : begin + block.length.size]
-                scatter(block.length, mine, following, starts, block.bin, result[0])
-                scatter(block.length, mine, following, starts, block.count, result[1])
+                scatter(block.length, mine, following, starts, block.bin, block.count, result)
 
         pool.over_blocks(task, len(blocks), 1, threads)
         give_back(blocks)
@@ -114,8 +113,7 @@ class Pass(ABC):
 
     def edge_blocks(self, graph: Graph, size: int) -> Blocks:
         """Both directions of so many edges at a time."""
-        for start in range(0, len(graph.edges), size):
-            roots = graph.edges[start : start + size]
+        for roots in graph.edge_slices(size):
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
             yield both, joined(self.encode(graph, roots, None), self.bins)
 

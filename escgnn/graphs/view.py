@@ -1,6 +1,6 @@
 """One view of a graph, or of many at once: sorted, symmetric, simple adjacency lists."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,6 +61,16 @@ class Graph:
     def degrees(self) -> NDArray[np.int64]:
         """Degree of every node."""
         return np.diff(self.csr.indptr)
+
+    @property
+    def max_degree(self) -> int:
+        """Highest degree of all nodes, 0 if there are none."""
+        return int(self.degrees.max(initial=0))
+
+    def edge_slices(self, size: int) -> Iterator[NDArray[np.int64]]:
+        """The undirected edges in their order, so many at a time."""
+        for start in range(0, len(self.edges), size):
+            yield self.edges[start : start + size]
 
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Neighbours of a node, ascending."""

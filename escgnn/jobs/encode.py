@@ -24,7 +24,9 @@ from escgnn.kernels.threads import watched
 from escgnn.readers import Chunk, GraphFile, Parsed, Rows
 
 Blocks = Iterator[tuple[NDArray[np.int64], EncodedRows]]
-LIST = pa.list_(pa.int32())
+LIST = pa.list_(
+    pa.field("element", pa.int32(), nullable=False)
+)  # that nothing is missing makes it a tenth cheaper to write
 BLOCK = 1 << 16  # edges that are encoded at once
 BLOCK_STEPS = 1e9  # steps after which a block ends, however few its edges
 
@@ -62,7 +64,8 @@ class Encode:
 
     def schema(self, first: Rows | Chunk | None) -> Any:
         """Which edge of which graph, and its row."""
-        columns = [("source", pa.int64()), ("target", pa.int64()), ("bins", LIST), ("counts", LIST)]
+        lists = [pa.field(name, LIST, nullable=False) for name in ("bins", "counts")]
+        columns = [pa.field("source", pa.int64()), pa.field("target", pa.int64()), *lists]
         return graph_schema(first, columns)
 
     def __call__(self, chunk: Rows | Chunk) -> Iterator[Part]:
@@ -92,7 +95,7 @@ class Encode:
         size = int(min(BLOCK, max(1, BLOCK_STEPS * (chunk.graphs.num_edges + 1) / (steps + 1))))
         for roots, rows in self._told(self.encoding.blocks(chunk.graphs, size), size / max(1, chunk.graphs.num_edges)):
             ends = pa.array(np.concatenate([[0], rows.length.cumsum()]).astype(np.int32))
-            lists = [pa.ListArray.from_arrays(ends, pa.array(values)) for values in (rows.bin, rows.count)]
+            lists = [pa.ListArray.from_arrays(ends, pa.array(values), type=LIST) for values in (rows.bin, rows.count)]
             owner = chunk.graphs.owner(roots[:, 0])
             batch = with_graphs(chunk, owner, [*named_nodes(chunk, roots), *lists], schema)
             yield Part(batch, Tally(rows=batch.num_rows))

@@ -11,17 +11,13 @@ from numpy.typing import NDArray
 
 from escgnn.disk import Rejected, rejected
 from escgnn.jobs.job import Part, Tally
-from escgnn.kernels.threads import TooLongError, watched
+from escgnn.kernels.threads import LongWorkWarning, TooLongError, watched
 from escgnn.readers import Chunk, Parse, Rows, read_graphs
 
 SPEED = 1e8  # steps a second, at the least
 ALONE = 1.0  # seconds from which on, at this speed, a graph is worked on alone
 WORRY = 30.0  # seconds from which on somebody should know
 DAY = 86400.0
-
-
-class LongWorkWarning(UserWarning):
-    """A graph may take very long."""
 
 
 def check_seconds(seconds: float | None) -> None:

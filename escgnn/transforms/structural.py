@@ -60,6 +60,8 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     1
     """
 
+    keepable = True
+
     @property
     def adds(self) -> frozenset[str]:
         """Names of what it adds."""

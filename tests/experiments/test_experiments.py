@@ -122,11 +122,19 @@ def test_error_per_graph_is_the_sum_over_its_nodes(tmp_path):
     settings = trained.training("counting-random", TINY, count=30)
     done = trained.train(counting.Cell("x", settings=settings), tmp_path, False, bundle)
     truth, predicted = trained.on_test(done)
+    np.testing.assert_array_equal(truth, bundle.test.column("y").numpy())
     found = counting.error_per_graph(done)
     sizes = bundle.test.num_nodes.tolist()
     errors = np.split(np.abs(truth - predicted), np.cumsum(sizes)[:-1])
     for place, name in enumerate(TARGETS):
         assert found[name] == pytest.approx(np.mean([graph[:, place].sum() for graph in errors]))
+
+
+def test_a_cell_is_trained_with_its_own_seed():
+    bundle = datasets.load("counting-random", count=30)
+    settings = trained.training("counting-random", TINY, count=30)
+    cells = [counting.Cell("x", seed=seed, settings=settings) for seed in (0, 3)]
+    assert [trained.config_for(cell, bundle).seed for cell in cells] == [0, 3]
 
 
 def test_an_outcome_keeps_test_and_validation_apart(tmp_path):
