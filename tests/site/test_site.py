@@ -141,6 +141,13 @@ def test_every_public_name_is_described(unit, site, pages):
     assert {f"escgnn.{unit}.{name}" for name in names} - anchors == set()
 
 
+def test_docstrings_are_translated(site):
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (site / "api").glob("*.html")}
+    assert not [unit for unit, page in pages.items() if ":math:" in page or ".. math::" in page]
+    assert not [unit for unit, page in pages.items() if "<blockquote>" in page]  # an example that is not fenced
+    assert "Edges; counts are cut off at 2,147,483,647" in pages["limits"]  # the comment on the line of a constant
+
+
 def test_the_front_door_is_described():
     page = (ROOT / "docs" / "api" / "index.md").read_text()
     for name, room in escgnn.NAMES.items():
