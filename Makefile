@@ -25,6 +25,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/loading.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/huge.py
 	$(BIN)/python benchmarks/brec.py
 	$(BIN)/python benchmarks/explorer.py
 

@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.measure import record
-from benchmarks.power import Asked, pairs_apart, renumbered
+from benchmarks.power import GAINS, Asked, pairs_apart_by_waves, renumbered
 from escgnn import datasets, wl
 from escgnn.encoding import RootedEncoding
 from escgnn.graphs import Graph, as_graph
@@ -50,8 +50,7 @@ def tests() -> dict[str, wl.WLTest]:
     return chosen
 
 
-SEEDS = 4  # networks that are asked
-DEEP = {"layers": 10, "hidden": 16, "max_rows": 1 << 22}
+DEEP = {"layers": 10, "hidden": 8, "max_rows": 1 << 22}
 NETWORKS: dict[str, tuple[str, dict[str, Any], int]] = {  # row of the zoo, settings, radius
     "gin": ("gin", {}, 1),
     "ngnn, no labels, h = 1": ("ngnn", {"labels": "none"}, 1),
@@ -81,9 +80,9 @@ def ask(name: str, settings: dict[str, Any], hops: int, members: list[Graph]) ->
     """Which pairs untrained networks tell apart, and how many graphs they tell from themselves, which should be none."""
     data = [Data(edge_index=torch.from_numpy(one.edge_index), num_nodes=one.num_nodes) for one in members]
     asked = Asked(name, data, {**DEEP, **settings}, hops=hops)
-    found = pairs_apart(asked, data, SEEDS)
-    twins = [one for first in data[::10] for one in (first, renumbered(first))]
-    wrong = sum(apart is not False for apart in pairs_apart(asked, twins, 1))
+    found = pairs_apart_by_waves(asked, data)
+    twins = [one for first in data[::10] for one in (first, renumbered(first, seed=1))]
+    wrong = sum(apart is True for apart in pairs_apart_by_waves(asked, twins, GAINS[-1:]))
     return found, f"{found.count(None)} unsure, {wrong} of {len(twins) // 2} renamed copies told apart"
 
 

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.measure import best_time, in_new_process, record
 from benchmarks.samples import counting_graphs, molecules
 from escgnn.encoding import PARTS, RootedEncoding
+from escgnn.encoding.settings import TYPED
 from escgnn.encoding.sources import CompiledPass
 from escgnn.kernels.encoding import Output, encode
 from escgnn.kernels.rooted import Walk, label_adjacent
@@ -141,7 +142,10 @@ def beside_the_limit(samples):
 def part_by_part(name, union, hops=2):
     """Every part alone beside `edge` alone, one thread; their turns alternate, so that all meet the same machine."""
     encodings = {part: RootedEncoding(hops, (part,)) for part in ("edge", *(part for part in PARTS if part != "edge"))}
-    encodings |= {"default": RootedEncoding(hops), "default, h = 1, 2, 3": RootedEncoding((1, 2, 3))}
+    types = {"types": ("x", "edge_attr")}
+    encodings |= {f"{part} by types": RootedEncoding(hops, (part,), **types) for part in TYPED}
+    encodings |= {"default": RootedEncoding(hops), "default by types": RootedEncoding(hops, **types)}
+    encodings |= {"default, h = 1, 2, 3": RootedEncoding((1, 2, 3))}
     seconds = dict.fromkeys(encodings, np.inf)
     for _ in range(5):
         for part, encoding in encodings.items():

@@ -79,7 +79,7 @@ def command_to_ready(repeats):
     for _ in range(repeats + 1):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
-        command = [sys.executable, "-m", "escgnn.cli", "explore", CAFFEINE, "--no-browser"]
+        command = [sys.executable, "-m", "escgnn", "explore", CAFFEINE, "--no-browser"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = process.stdout.readline()
         found.append(time.perf_counter() - start)

@@ -1,14 +1,18 @@
-"""Rows a second by number of processes, memory against rows, what an engine costs, and what very many molecules would take.
+"""What more processes bring, memory against rows, what an engine costs, and what very many molecules would take.
 
     python benchmarks/scale.py [--data FOLDER] [--quick]
 
-Molecules are ZINC's, as often as it takes, cut into files of equal size. A row a second of `encode` and `predict` is one of the
-input, from SMILES to a written table, from when the first file is begun to when the last is done. Memory is that of a process of
-its own at its peak. The last table is worked out from these rates, not run. Every run is appended to `history.jsonl`.
+Molecules are ZINC's, as often as it takes, cut into files of equal size; every process has one thread. A row of `encode` and
+`predict` is one of the input, from SMILES to a written table. The clock tells the truth only where nothing else runs, so that
+there is processor time, too: of a row, and of a worker until it begins its first file, which nothing can share. From these
+follows what a second core would bring if it were idle. The last table is worked out from these rates, not run. Tables are
+written to `docs/scaling.md`, and every run is appended to `history.jsonl`. Takes five minutes on two idle cores.
 """
 
 import argparse
 import os
+import re
+import resource
 import sys
 import time
 from importlib.util import find_spec
@@ -16,30 +20,18 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rich.console import Console
-from rich.table import Table
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from benchmarks.measure import in_new_process, record
-from benchmarks.reading import smiles_of
-from escgnn import graphs, training
-from escgnn.datasets import load
-from escgnn.encoding import RootedEncoding
-from escgnn.engines import ENGINES
-from escgnn.jobs import Encode
-from escgnn.shards import read_status, run_shards
+# Workers load this file, too, so whatever a worker should not load is imported where it is used.
 
-console = Console(width=110)
 HOUR = 3600.0
 MOLECULES = 1e9
 EDGES = 1e8
-ENCODE = """
-import re, sys
-from escgnn.encoding import RootedEncoding
-from escgnn.jobs import encode_file
-encode_file(sys.argv[1], sys.argv[2], RootedEncoding(2))
-print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024)
-"""
+PAGE = ROOT / "docs" / "scaling.md"
+BEGIN = "<!-- measured -->"
+END = "<!-- /measured -->"
+THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")
 EMPTY = """
 import sys, time
 from escgnn.engines import ENGINES
@@ -55,10 +47,14 @@ def write_shards(folder, texts, files, rows):
     source = cycle(texts)
     for number in range(files):
         (folder / f"{number:03d}.smi").write_text("\n".join(islice(source, rows)) + "\n")
+    return [str(folder)]
 
 
 def trained_run(folder, texts):
     """A small network; what its weights are does not matter."""
+    from escgnn import training
+    from escgnn.datasets import load
+
     table = folder / "train.csv"
     table.write_text("smiles,y\n" + "".join(f"{text},{len(text)}\n" for text in texts[:60]))
     bundle = load(table, targets=["y"])
@@ -67,71 +63,122 @@ def trained_run(folder, texts):
     return training.load_run(folder / "run")
 
 
-def by_processes(folder, texts, files, rows):
-    """Rows a second of encode and predict with 1, 2, 4 ... processes, up to the cores there are."""
-    write_shards(folder / "in", texts, files, rows)
-    inputs = [str(folder / "in")]
-    run = trained_run(folder, texts)
-    jobs = {
-        "encode": lambda out, engine: run_shards(Encode(RootedEncoding(2)), inputs, out, engine=engine),
-        "predict": lambda out, engine: training.predict_files(run, inputs, out, engine=engine),
+def jobs(run=None):
+    """What is measured, by name: functions of inputs, folder and engine."""
+    from escgnn import training
+    from escgnn.encoding import RootedEncoding
+    from escgnn.jobs import Encode
+    from escgnn.shards import run_shards
+
+    def encode(inputs, out, **options):
+        run_shards(Encode(RootedEncoding(2)), inputs, out, **options)
+
+    def predict(inputs, out, **options):
+        training.predict_files(run, inputs, out, **options)
+
+    return {"encode": encode, "predict": predict} if run is not None else {"encode": encode}
+
+
+def processor_time(who):
+    """Seconds of this process, or of its children that have ended."""
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(job, inputs, out, workers):
+    """One job with so many processes: seconds and processor time, of rows, of a worker's start and of this process."""
+    from escgnn.engines import LocalEngine
+    from escgnn.shards import read_status
+
+    begin = time.perf_counter()
+    children = processor_time(resource.RUSAGE_CHILDREN)
+    own = processor_time(resource.RUSAGE_SELF)
+    job(inputs, str(out), engine=LocalEngine(workers))
+    status = read_status(str(out))
+    children = processor_time(resource.RUSAGE_CHILDREN) - children
+    return {
+        "rows": status.graphs,
+        "seconds": time.perf_counter() - begin,
+        "cpu_a_row": status.cpu_seconds / status.graphs,
+        "cpu_of_a_start": (children - status.cpu_seconds) / workers,
+        "cpu_of_the_parent": processor_time(resource.RUSAGE_SELF) - own,
+        "bytes_a_row": sum(path.stat().st_size for path in out.glob("*.parquet")) / status.graphs,
     }
-    counts = [count for count in (1, 2, 4, 8, 16, 32, 64) if count <= (os.cpu_count() or 1)]
-    table = Table(
-        "processes", *(f"{name}, rows/s" for name in jobs), title=f"{files * rows:,} molecules in {files} files"
-    )
-    rates = {name: {} for name in jobs}
-    sizes = {}
-    for count in counts:
-        for name, job in jobs.items():
-            out = folder / f"{name}-{count}"
-            job(str(out), ENGINES["local"](count))
-            rates[name][count] = read_status(str(out)).rate
-            sizes[name] = sum(path.stat().st_size for path in out.glob("*.parquet")) / (files * rows)
-        table.add_row(str(count), *(f"{rates[name][count]:,.0f}" for name in jobs))
-    console.print(table)
-    return {"rows_per_second": rates, "bytes_per_row": sizes}
 
 
-def memory(folder, texts, counts):
-    """MB at the peak of a process that encodes so many rows."""
-    table = Table("rows", "MB at the peak", title="encode in one process")
+def by_processes(folder, texts, files, rows):
+    """Encode and predict with one process, and with as many as there are cores."""
+    inputs = write_shards(folder / "in", texts, files, rows)
+    run = trained_run(folder, texts)
+    counts = sorted({1, 2, os.cpu_count() or 1})
+    warm_up = write_shards(folder / "warm-up", texts, 1, 10)
+    found = {}
+    for name, job in jobs(run).items():
+        job(warm_up, str(folder / f"{name}-warm-up"))  # compiles, if nobody has
+        found[name] = {count: measured(job, inputs, folder / f"{name}-{count}", count) for count in counts}
+        one = found[name][1]
+        for count, figures in found[name].items():
+            alone = one["cpu_of_a_start"] + one["cpu_of_the_parent"] + one["rows"] * one["cpu_a_row"]
+            serial = figures["cpu_of_a_start"] + figures["cpu_of_the_parent"]
+            figures["serial_share"] = serial / alone
+            figures["speed_up"] = one["seconds"] / figures["seconds"]
+            figures["speed_up_by_cpu"] = alone / (serial + figures["rows"] * figures["cpu_a_row"] / count)
+    return found
+
+
+def memory(folder, texts, files, rows):
+    """MB of the largest worker, at its peak so far, by the rows that all of them have done."""
+    from escgnn.engines import LocalEngine
+
+    inputs = write_shards(folder / "many", texts, files, rows)
     peaks = {}
-    for count in counts:
-        source = folder / "memory.smi"
-        with source.open("w") as file:
-            file.writelines(f"{text}\n" for text in islice(cycle(texts), count))
-        _, printed = in_new_process(
-            ENCODE, {"PYTHONPATH": str(Path(__file__).parents[1])}, str(source), str(folder / "m.parquet")
-        )
-        peaks[count] = float(printed)
-        table.add_row(f"{count:,}", f"{peaks[count]:.0f}")
-    console.print(table)
-    return peaks
+
+    def look(read, total, words):
+        done = int(words.split(" of ")[0].replace(",", ""))
+        if done:
+            peaks[done * rows] = max(map(peak_of, children()), default=0.0)
+
+    jobs()["encode"](inputs, str(folder / "encoded"), engine=LocalEngine(2), progress=look)
+    return {count: peak for count, peak in peaks.items() if peak}
+
+
+def children():
+    """Processes that this one has started."""
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def peak_of(process):
+    """MB of a process at its peak."""
+    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
 
 
 def empty_jobs(items):
     """Seconds of each engine for one item that is nothing, and for each further one, where nothing else is loaded."""
-    table = Table("engine", "start and end, s", "ms a further item", title="Jobs that do nothing, two workers")
+    from benchmarks.measure import in_new_process
+    from escgnn.engines import ENGINES
+
     costs = {}
-    here = {"PYTHONPATH": str(Path(__file__).parents[1])}
     for name in ENGINES:
         if find_spec(name) is None and name != "local":
-            table.add_row(name, "not installed", "")
+            costs[name] = None
             continue
-        one, many = (float(in_new_process(EMPTY, here, name, str(count))[1]) for count in (1, items))
+        one, many = (
+            float(in_new_process(EMPTY, {"PYTHONPATH": str(ROOT)}, name, str(count))[1]) for count in (1, items)
+        )
         costs[name] = {"start": one, "item": max(0.0, many - one) / (items - 1)}
-        table.add_row(name, f"{one:.2f}", f"{costs[name]['item'] * 1e3:.2f}")
-    console.print(table)
     return costs
 
 
 def edges_of_a_large_graph(count):
     """Processor seconds and non-zero bins of an edge, both directions, of a graph with hubs, at one hop."""
+    from escgnn import graphs
+    from escgnn.encoding import RootedEncoding
+
     graph = graphs.barabasi_albert(count // 3 + 3, 3)
     encoding = RootedEncoding(1)
     entries = sum(len(rows.bin) for _, rows in encoding.blocks(graph, 1 << 14))
-    begin = time.process_time()  # of all threads
+    begin = time.process_time()
     for _ in encoding.blocks(graph, 1 << 14):
         pass
     seconds = time.process_time() - begin
@@ -139,44 +186,120 @@ def edges_of_a_large_graph(count):
 
 
 def bill(figures):
-    """What very much would cost, from the rates of this run."""
-    table = Table("", "core-hours", "GB written", title="Worked out from the rates above")
+    """Core-hours and gigabytes of very much, from the rates of this run."""
     costs = {}
-    for name, rates in figures["processes"]["rows_per_second"].items():
-        hours = MOLECULES / rates[1] / HOUR
-        size = MOLECULES * figures["processes"]["bytes_per_row"][name] / 1e9
-        costs[f"{name} 10^9 molecules"] = {"core_hours": hours, "gigabytes": size}
+    for name, counts in figures["processes"].items():
+        one = counts[1]
+        costs[f"{name} 10^9 molecules"] = {
+            "core_hours": MOLECULES * one["cpu_a_row"] / HOUR,
+            "gigabytes": MOLECULES * one["bytes_a_row"] / 1e9,
+        }
     graph = figures["large_graph"]
     costs["encode 10^8 edges, h = 1"] = {
         "core_hours": EDGES * graph["seconds"] / HOUR,
         "gigabytes": EDGES * graph["bins"] * 8 / 1e9,  # a bin and a count of 4 bytes each, not compressed
     }
-    for name, cost in costs.items():
-        table.add_row(name, f"{cost['core_hours']:,.1f}", f"{cost['gigabytes']:,.0f}")
-    console.print(table)
     return costs
+
+
+def tables(figures):
+    """The tables, each as its title, its columns and its rows."""
+    rows = [
+        [
+            name,
+            str(count),
+            f"{one['rows'] / one['seconds']:,.0f}",
+            f"{one['speed_up']:.2f}",
+            f"{one['cpu_a_row'] * 1e6:.0f}",
+            f"{one['cpu_of_a_start']:.1f}",
+            f"{one['serial_share']:.1%}",
+            f"{one['speed_up_by_cpu']:.2f}",
+        ]
+        for name, counts in figures["processes"].items()
+        for count, one in counts.items()
+    ]
+    some = next(iter(figures["processes"].values()))[1]["rows"]
+    columns = ["", "processes", "rows/s", "times one", "us a row", "s a start", "alone", "times one, idle cores"]
+    yield (
+        f"{some:,} molecules by the clock, then by processor time: of a row, of a worker's start, what no second core shortens",
+        columns,
+        rows,
+    )
+    peaks = figures["memory_mb"]
+    wanted = sorted(peaks)
+    shown = [count for count in wanted if count == wanted[-1] or count in thinned(wanted)]
+    rows = [[f"{count:,}", f"{peaks[count]:.0f}"] for count in shown]
+    yield "Memory of `encode`, the larger of two workers", ["rows done", "MB at the peak so far"], rows
+    rows = [
+        [name, "not installed", ""] if one is None else [name, f"{one['start']:.2f}", f"{one['item'] * 1e3:.2f}"]
+        for name, one in figures["engines"].items()
+    ]
+    yield "Jobs that do nothing, two workers", ["engine", "start and end, s", "ms a further item"], rows
+    rows = [[name, f"{cost['core_hours']:,.1f}", f"{cost['gigabytes']:,.0f}"] for name, cost in figures["bill"].items()]
+    yield "Worked out from these rates", ["", "core-hours", "GB written"], rows
+
+
+def thinned(counts):
+    """The first of every doubling."""
+    shown = counts[:1]
+    for count in counts:
+        if count >= 2 * shown[-1]:
+            shown.append(count)
+    return shown
+
+
+def show(figures):
+    """Print the tables."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=120)
+    for title, columns, rows in tables(figures):
+        table = Table(*columns, title=title)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+
+
+def write_page(figures):
+    """Put the tables into the docs, in place of the last ones."""
+    lines = [BEGIN, f"Measured on {os.cpu_count()} cores, molecules of {figures['molecules']}:", ""]
+    for title, columns, rows in tables(figures):
+        lines += [f"{title}:", "", f"| {' | '.join(columns)} |", f"| --- |{' ---: |' * (len(columns) - 1)}"]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
+        lines.append("")
+    text = PAGE.read_text()
+    before, _, others = text.partition(BEGIN)
+    _, _, after = others.partition(END)
+    PAGE.write_text(before + "\n".join([*lines[:-1], END]) + after)
 
 
 def main():
     """Run everything and record it."""
+    os.environ.update(dict.fromkeys(THREADS, "1"))  # before anything is loaded, here and in all workers
+    from benchmarks.measure import record
+    from benchmarks.reading import smiles_of
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("ESCGNN_DATA"), help="folder of raw benchmark data")
-    parser.add_argument("--quick", action="store_true", help="few molecules, no record")
+    parser.add_argument("--quick", action="store_true", help="few molecules, neither a page nor a record")
     options = parser.parse_args()
     name, texts = smiles_of(options.data, 10000)
-    files, rows = (4, 500) if options.quick else (16, 10000)
-    counts = (1000, 4000) if options.quick else (10**4, 10**5, 10**6)
+    files, rows = (4, 500) if options.quick else (8, 5000)
+    many, of_each = (4, 500) if options.quick else (40, 25000)
     with TemporaryDirectory() as place:
         folder = Path(place)
         figures = {
             "molecules": name,
             "processes": by_processes(folder, texts, files, rows),
-            "memory_mb": memory(folder, texts, counts),
+            "memory_mb": memory(folder, texts, many, of_each),
             "engines": empty_jobs(10 if options.quick else 200),
             "large_graph": edges_of_a_large_graph(3000 if options.quick else 300_000),
         }
     figures["bill"] = bill(figures)
+    show(figures)
     if not options.quick:
+        write_page(figures)
         record("scale", figures)
 
 

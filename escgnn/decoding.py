@@ -283,6 +283,9 @@ def _check(encoding: RootedEncoding, parts: tuple[str, ...], what: str) -> None:
     ]
     if missing:
         raise ValueError(f"encoding: {what} needs the part {missing[0]!r}; it has {', '.join(encoding.parts)}")
+    typed = [part for part in parts if part in encoding.parts and encoding.counts_by_types(part)]
+    if typed:
+        raise ValueError(f"encoding: {what} is read off the part {typed[0]!r} without types; leave it out of typed")
     if not isinstance(encoding.hops, int):
         raise ValueError(f"encoding: {what} is read off one radius; it has hops={encoding.hops}")
     if encoding.subgraph != "union":

@@ -67,6 +67,7 @@ class ESCEstimator(BaseEstimator):
         model: str = "esc-gnn",
         hops: int | Sequence[int] = 2,
         parts: Sequence[str] = ("degree", "node", "joint", "edge"),
+        types: Sequence[str] = (),
         backbone: str = "gin",
         hidden: int = 64,
         layers: int = 4,
@@ -84,6 +85,7 @@ class ESCEstimator(BaseEstimator):
         self.model = model
         self.hops = hops
         self.parts = parts
+        self.types = types
         self.backbone = backbone
         self.hidden = hidden
         self.layers = layers
@@ -135,7 +137,7 @@ class ESCEstimator(BaseEstimator):
         names = ("epochs", "batch_size", "lr", "early_stopping", "workers")
         chosen = {
             "model": self.model,
-            "transform": {"hops": _plain(self.hops), "parts": _plain(self.parts)},
+            "transform": {name: _plain(getattr(self, name)) for name in ("hops", "parts", "types")},
             "network": {name: _plain(getattr(self, name)) for name in ("backbone", "hidden", "layers")},
             **{name: _plain(getattr(self, name)) for name in names},
             "seed": int(seed),
@@ -177,10 +179,11 @@ class ESCRegressor(RegressorMixin, ESCEstimator):
     others measurements), or whatever `escgnn.graphs.as_graph` takes.
 
     Args:
-        model: Name of a network of `escgnn.zoo.ZOO`. Of the next three arguments those count that it has.
+        model: Name of a network of `escgnn.zoo.ZOO`. Of the next four arguments those count that it has.
         hops: Radius of the structural encoding, or several; see `escgnn.transforms.StructuralEncoding`. For networks on
             subgraphs, their radius.
         parts: The encoding's histograms.
+        types: Attributes by which some of them count, such as ``("x", "edge_attr")``; of SMILES, elements and kinds of bonds.
         backbone: How ESC-GNN passes messages; see `escgnn.models.ESCGNN`.
         hidden: Size of its vectors.
         layers: Number of its rounds.

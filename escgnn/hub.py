@@ -29,6 +29,19 @@ def is_address(folder: str | PathLike[str]) -> bool:
     return str(folder).startswith(SCHEME)
 
 
+def name_of(folder: str | PathLike[str]) -> str:
+    """What a run is called: as its folder, but on the hub, and where it was downloaded from there, as its repository.
+
+    >>> name_of("hf://user/logp@main"), name_of("cache/models--user--logp/snapshots/0a1b2c"), name_of("runs/logp")
+    ('logp', 'logp', 'logp')
+    """
+    if is_address(folder):
+        return _repository(folder)[0].rpartition("/")[2]
+    path = Path(folder).resolve()
+    is_snapshot = path.parent.name == "snapshots" and path.parents[1].name.startswith("models--")
+    return path.parents[1].name.rpartition("--")[2] if is_snapshot else path.name
+
+
 def located(folder: str | PathLike[str]) -> Path:
     """The folder on this machine; of ``hf://user/name``, or ``hf://user/name@revision``, one that was downloaded.
 
@@ -40,7 +53,7 @@ def located(folder: str | PathLike[str]) -> Path:
     """
     if not is_address(folder):
         return Path(folder)
-    name, _, revision = str(folder).removeprefix(SCHEME).strip("/").partition("@")
+    name, revision = _repository(folder)
     hub = _hub()
     try:
         found = hub.snapshot_download(_checked(name), revision=revision or None, allow_patterns=PATTERNS)
@@ -90,6 +103,12 @@ def write_card(card: str, path: str | PathLike[str]) -> Path:
     with disk.atomic(path) as draft:
         draft.write_text(card, encoding="utf-8")
     return Path(path)
+
+
+def _repository(address: str | PathLike[str]) -> tuple[str, str]:
+    """The repository and the revision of an address, which may be empty."""
+    name, _, revision = str(address).removeprefix(SCHEME).strip("/").partition("@")
+    return name, revision
 
 
 def _checked(name: str) -> str:

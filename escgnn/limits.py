@@ -3,8 +3,11 @@
 Whoever needs more changes a number before use: ``escgnn.limits.MOST_NUMBERS = 1 << 30``.
 """
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from numbers import Integral
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -31,6 +34,7 @@ MOST_GRAPHS = 1 << 27  # of a split that a file holds
 MOST_LEVELS = 50  # of lists and mappings within each other in a file
 MOST_VALUES = 10**6  # of a file, those that it names several times counted as often
 
+FREE = 1 << 30  # bytes of memory, where nobody says
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -42,6 +46,47 @@ def memory(size: int) -> str:
     """
     power = min((len(str(size)) - 1) // 3, len(UNITS) - 1)
     return f"{size / 1000**power:.3g} {UNITS[power]}" if len(str(size)) < 300 else "no end of memory"
+
+
+def free_memory(*, shared: bool = False, root: Path = Path("/")) -> int:
+    """Bytes that this process may still take: of the machine, and of the group of processes that it is in, such as a container.
+
+    Args:
+        shared: Whether they are for several processes.
+        root: Where the system tells.
+    """
+    known = [_number(root / "proc/meminfo", "MemAvailable:", 1024)]
+    group = root / "sys/fs/cgroup"
+    limit = _number(group / "memory.max")
+    used = _number(group / "memory.current")
+    if limit is not None and used is not None:
+        known.append(limit - used + (_number(group / "memory.stat", "inactive_file") or 0))  # files can be read again
+    if shared and (root / "dev/shm").is_dir():
+        known.append(shutil.disk_usage(root / "dev/shm").free)
+    told = [number for number in known if number is not None]
+    return max(0, min(told, default=FREE))
+
+
+def _number(path: Path, name: str = "", unit: int = 1) -> int | None:
+    """What a file of the system says, in the line with that name; None if it says nothing."""
+    try:
+        words = next(line.split() for line in path.read_text().splitlines() if line.startswith(name))
+        return unit * int(words[1 if name else 0])
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
+
+
+def whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
+    """An argument that has to be a whole number between these bounds.
+
+    Raises:
+        ValueError: It is none.
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
+        raise ValueError(f"{argument}: {value!r}; expected {expected}")
+    return int(value)
 
 
 def at_most_bins(names: Iterable[T], cause: str) -> Iterator[T]:

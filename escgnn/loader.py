@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler, SequentialSampler, get_worker_info
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
+from escgnn.keeping import Kept
 from escgnn.store import GraphStore
 
 
@@ -52,7 +53,7 @@ class Loader(DataLoader[Any]):
     of an epoch. Workers stay for the next epoch.
 
     Args:
-        dataset: The graphs.
+        dataset: The graphs; or with what a transform adds, made before, as `escgnn.keeping.keep` gives them.
         batch_size: Graphs in a batch; the last one may have fewer.
         shuffle: Whether every epoch has an order of its own, which depends on the seed and the epoch only.
         transform: What to do to a batch, such as ``StructuralEncoding``; workers need it to be picklable.
@@ -70,7 +71,7 @@ class Loader(DataLoader[Any]):
 
     def __init__(
         self,
-        dataset: GraphStore,
+        dataset: GraphStore | Kept,
         batch_size: int = 128,
         *,
         shuffle: bool = False,

@@ -1,4 +1,7 @@
-"""From a network's outputs to losses, predictions and metrics, by task. Unknown targets count for nothing."""
+"""From a network's outputs to losses, predictions and metrics, by task. Unknown targets count for nothing.
+
+Torchmetrics is loaded by what judges: it takes longer to load than torch, and whoever predicts can do without.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,15 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
-from torchmetrics import Metric
-from torchmetrics.functional import mean_absolute_error, mean_squared_error
-from torchmetrics.functional.classification import (
-    binary_accuracy,
-    binary_auroc,
-    binary_average_precision,
-    multiclass_accuracy,
-)
-from torchmetrics.utilities import dim_zero_cat
 
 from escgnn.datasets import DatasetBundle
 from escgnn.task import Task
@@ -214,6 +208,8 @@ def score(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> dict[str, 
         known = y.view(-1) >= 0
         if not known.any():
             return {"accuracy": torch.nan}
+        from torchmetrics.functional.classification import multiclass_accuracy
+
         value = multiclass_accuracy(output[known], y.view(-1)[known], task.classes, average="micro")
         return {"accuracy": float(value)}
     values = scaling.restore(output) if task.kind == "regression" else output.double()
@@ -264,6 +260,8 @@ def _relative(task: Task, scaling: Scaling, output: Tensor, y: Tensor) -> float:
 def _judge_numbers(prediction: Tensor, y: Tensor, unit: float) -> dict[str, float]:
     if not len(y):
         return dict.fromkeys(METRICS["regression"], torch.nan)
+    from torchmetrics.functional import mean_absolute_error, mean_squared_error
+
     mae = float(mean_absolute_error(prediction, y))
     return {"mae": mae, "rmse": float(mean_squared_error(prediction, y, squared=False)), "norm-mae": mae / unit}
 
@@ -271,6 +269,8 @@ def _judge_numbers(prediction: Tensor, y: Tensor, unit: float) -> dict[str, floa
 def _judge_yes_no(output: Tensor, y: Tensor, _: float) -> dict[str, float]:
     if not len(y):
         return dict.fromkeys(METRICS["binary"], torch.nan)
+    from torchmetrics.functional.classification import binary_accuracy, binary_auroc, binary_average_precision
+
     accuracy = float(binary_accuracy((output > 0).long(), y.long()))
     if y.min() == y.max():
         return {"rocauc": torch.nan, "ap": torch.nan, "accuracy": accuracy}
@@ -278,27 +278,3 @@ def _judge_yes_no(output: Tensor, y: Tensor, _: float) -> dict[str, float]:
     place = torch.from_numpy(np.unique(output.numpy(), return_inverse=True)[1]).double() / len(y)
     rocauc, ap = (float(metric(place, y.long())) for metric in (binary_auroc, binary_average_precision))
     return {"rocauc": rocauc, "ap": ap, "accuracy": accuracy}
-
-
-class Scores(Metric):
-    """The metrics of an epoch, exactly: outputs and targets are kept, of all processes, and judged together."""
-
-    full_state_update = False
-    output: list[Tensor]
-    y: list[Tensor]
-
-    def __init__(self, task: Task, scaling: Scaling) -> None:
-        super().__init__()
-        self.task, self.scaling = task, scaling
-        self.add_state("output", [], dist_reduce_fx="cat")
-        self.add_state("y", [], dist_reduce_fx="cat")
-
-    def update(self, output: Tensor, y: Tensor) -> None:
-        """Add a batch."""
-        self.output.append(output.detach().float())
-        self.y.append(y)
-
-    def compute(self) -> dict[str, float]:
-        """The metrics of all batches."""
-        output, y = dim_zero_cat(self.output), dim_zero_cat(self.y)
-        return score(self.task, self.scaling, output, y)

@@ -46,7 +46,7 @@ RADIUS: dict[str, BaseDistribution] = {"hops": IntDistribution(1, 4)}
 CHOSEN_PARTS: dict[str, BaseDistribution] = {part: CategoricalDistribution([True, False]) for part in OPTIONAL}
 STARTUP = 5  # runs that must have come to their end before one is cut short
 STATES = {TrialState.COMPLETE: "complete", TrialState.PRUNED: "pruned", TrialState.FAIL: "failed"}
-HARMLESS = {"workers"}  # may change between two parts of a search
+HARMLESS = {"workers", "keep"}  # may change between two parts of a search
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def tune(
         killed = deque(study.get_trials(states=(TrialState.RUNNING,)))
         while (killed or len(study.trials) < trials) and time.monotonic() < end:
             trial = killed.popleft() if killed else _ask(study, space, seed)
-            _run(study, trial, bundle, base, folder, prune and base.devices == 1, recipe)
+            _run(study, trial, bundle, base, folder, prune and base.processes == 1, recipe)
             done = _finished(study)
             _write_table(done, space, bundle.task, folder / TABLE)
             if best := _best(done, bundle.task):

@@ -68,6 +68,56 @@ def rings(graph, longest):
     return found
 
 
+def rings_through(graph, u, v, longest):
+    """Rings, each as its nodes in order, with the edge uv, which need not be there, or through u = v; and the graph with it."""
+    closed = graph.copy()
+    if u != v and not graph.has_edge(u, v):
+        closed.add_edge(u, v, type=0)
+    found = {}
+    for end in [v] if u != v else graph[u]:
+        for path in induced_paths(closed, [u], end, longest):
+            found[frozenset(path)] = path
+    return closed, list(found.values())
+
+
+def induced_paths(graph, path, end, longest):
+    """Paths that go on like this to a neighbour of their first node, of three nodes or more, that no other edge cuts short."""
+    for x in graph[path[-1]]:
+        beside = sum(graph.has_edge(x, y) for y in path)
+        if x == end and len(path) > 1 and beside == 2:
+            yield [*path, x]
+        elif x != end and x not in path and beside == 1 and len(path) + 1 < longest:
+            yield from induced_paths(graph, [*path, x], end, longest)
+
+
+def ring_hash(graph, nodes):
+    """A number for the types around a ring: that of the least of all ways to read them."""
+    readings = []
+    for turn in (nodes, nodes[::-1]):
+        for i in range(len(turn)):
+            around = turn[i:] + turn[:i]
+            steps = zip(around, around[1:] + around[:1], strict=True)
+            readings.append(
+                [number for a, b in steps for number in (graph.nodes[a]["type"], graph.edges[a, b]["type"])]
+            )
+    found = 0
+    for number in min(readings):
+        found = (924437393 * found + number + 1) % 2**62
+    return mix(found)
+
+
+def environments(graph, rounds):
+    """Every node's number for the types around it, so many steps far."""
+    colour = {w: mix(graph.nodes[w]["type"]) for w in graph}
+    for _ in range(rounds):
+        heard = {}
+        for w in graph:
+            messages = [mix((colour[x] + 1060642541 * (1 + graph.edges[w, x]["type"])) % 2**62) for x in graph[w]]
+            heard[w] = mix((924437393 * colour[w] + sum(messages)) % 2**62)
+        colour = heard
+    return colour
+
+
 def mix(x):
     """The hash of colours: shifts and products modulo 2 ** 62."""
     for factor in (924437393, 1060642541, 786433001):
@@ -109,12 +159,21 @@ def node(rooted, encoding):
 
 
 def joint(rooted, encoding):
-    return Counter(("joint", *label) for label in rooted.label.values())
+    types = rooted.graph.nodes(data="type")
+    kind = dict.fromkeys(rooted.label, ())
+    if encoding.counts_by_types("joint"):
+        kind = {w: (f"t{types[w] % encoding.node_types}",) for w in rooted.label}
+    return Counter(("joint", *label, *kind[w]) for w, label in rooted.label.items())
 
 
 def edge(rooted, encoding):
-    ends = (sorted((rooted.label[a], rooted.label[b])) for a, b in rooted.inside.edges)
-    return Counter(("edge", *flat(labels)) for labels in ends)
+    found = Counter()
+    for a, b in rooted.inside.edges:
+        kind = ()
+        if encoding.counts_by_types("edge"):
+            kind = (f"t{rooted.graph.edges[a, b]['type'] % encoding.edge_types}",)
+        found["edge", *flat(sorted((rooted.label[a], rooted.label[b]))), *kind] += 1
+    return found
 
 
 def wedge(rooted, encoding):
@@ -172,7 +231,18 @@ def cycle(rooted, encoding):
     return Counter({("cycle", k): found[k] for k in range(3, encoding.cycle_length + 1)})
 
 
+def ring(rooted, encoding):
+    graph, found = rings_through(rooted.graph, rooted.u, rooted.v, encoding.ring_length)
+    if encoding.counts_by_types("ring"):
+        return Counter(("ring", len(nodes), ring_hash(graph, nodes) % encoding.ring_bins) for nodes in found)
+    return Counter(("ring", len(nodes)) for nodes in found)
+
+
 def colour(rooted, encoding):
+    if encoding.counts_by_types("colour"):
+        around = environments(rooted.graph, encoding.colour_rounds)
+        seen = {w: mix((around[w] + mix(1 + 2**31 * a + b)) % 2**62) for w, (a, b) in rooted.label.items()}
+        return Counter(("colour", number % encoding.colour_bins) for number in seen.values())
     found = colours(rooted.inside, rooted.label, encoding.colour_rounds)
     return Counter(("colour", number % encoding.colour_bins) for number in found.values())
 
@@ -188,9 +258,10 @@ TWINS = {
     "path": path,
     "walk": walk,
     "cycle": cycle,
+    "ring": ring,
     "colour": colour,
 }
-EVERYWHERE = {"cycle"}  # parts that are the same at every radius
+EVERYWHERE = {"cycle", "ring"}  # parts that are the same at every radius
 
 
 def row(graph, u, v, encoding):

@@ -28,29 +28,32 @@ ALLOWED = {
     "datasets": "disk kernels task graphs counting readers store",
     "decoding": "graphs encoding",
     "depiction": "markup readers",
-    "jobs": "disk engines kernels graphs counting encoding readers",
-    "loader": "store",
+    "huge": "disk kernels limits graphs encoding readers",
+    "keeping": "bags store",
     "models": "bags layers limits counting",
     "pictures": "disk graphs encoding",
     "transforms": "bags kernels limits graphs counting encoding store",
     "wl": "kernels graphs encoding",
+    "jobs": "disk engines kernels graphs counting encoding readers datasets",
+    "loader": "store keeping",
     "metrics": "task datasets",
-    "shards": "disk engines readers jobs",
     "theorems": "disk markup graphs counting encoding decoding pictures wl",
+    "shards": "disk engines readers jobs",
     "zoo": "models transforms metrics",
-    "training": "bags disk engines limits markup provenance task graphs hub readers "
-    "store datasets jobs loader models pictures metrics shards zoo",
+    "training": "bags disk engines limits markup provenance task graphs hub readers store "
+    "datasets keeping models pictures jobs loader metrics shards zoo",
     "baseline": "disk task hub store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
-    "datasets loader models transforms wl metrics zoo training",
-    "explain": "disk layers markup task readers report store depiction metrics training",
-    "explorer": "disk kernels graphs counting encoding readers datasets decoding wl training",
-    "review": "disk markup task report datasets depiction metrics training",
+    "datasets models transforms wl loader metrics zoo training",
+    "explain": "disk layers markup task hub readers report store depiction metrics training",
+    "explorer": "disk kernels graphs hub counting encoding readers datasets decoding wl training",
+    "review": "disk markup task hub report datasets depiction metrics training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",
-    "cli": "engines hub records counting encoding readers report datasets jobs shards theorems "
-    "training baseline experiments explain explorer review tuning terminal",
+    "cli": "engines provenance hub records counting encoding readers report datasets huge jobs theorems "
+    "shards training baseline experiments explain explorer review tuning terminal",
+    "__main__": "cli",
 }
 # So that commands start quickly.
 TORCH_FREE = {

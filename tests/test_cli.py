@@ -23,7 +23,7 @@ def process(tmp_path):
     """Runs a command line in an empty folder, as a process of its own: its exit code, what it prints, its complaints."""
 
     def run(*arguments):
-        command = [sys.executable, "-m", "escgnn.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "escgnn", *map(str, arguments)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
 
     return run
@@ -62,6 +62,7 @@ def test_help_needs_nothing_heavy(tmp_path):
 def test_a_process_of_its_own(process, tmp_path):
     """Exit codes, and what goes where."""
     assert process("--version").stdout.strip() == __version__
+    assert process("count", "--help").stdout.split()[:3] == ["Usage:", "escgnn", "count"]
     (tmp_path / "in.g6").write_text("Bw\n")
     counted = process("count", "in.g6", "-o", "out.csv", "--pattern", "3-cycle")
     assert (counted.returncode, counted.stderr) == (0, "") and "written to out.csv" in counted.stdout
@@ -69,6 +70,13 @@ def test_a_process_of_its_own(process, tmp_path):
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr == "error: missing.g6: no such file or directory\n"
     assert process("count", "--patern", "3-cycle").returncode == 2
+
+
+def test_versions_for_a_bug_report(escgnn):
+    printed = escgnn("--version", "--verbose").splitlines()
+    assert printed[0] == f"escgnn: {__version__}"
+    assert any(line.startswith("torch: ") for line in printed)
+    assert "--verbose: it goes with --version" in " ".join(escgnn("--verbose", check=False).split())
 
 
 def test_encode_molecules(escgnn, tmp_path):
@@ -91,6 +99,14 @@ def test_encode_takes_every_option_of_the_library(escgnn, tmp_path):
     assert metadata[b"encoding"].decode() == repr(expected)
     offered = {name.lstrip("-").replace("-", "_") for name in re.findall(r"--[a-z-]+", escgnn("encode", "--help"))}
     assert offered > {*signature(RootedEncoding).parameters}
+
+
+def test_molecules_are_encoded_by_types(escgnn, tmp_path):
+    (tmp_path / "in.smi").write_text("CCO\n")
+    parts = ["--parts", "joint,ring", "--types", "x, edge_attr", "--typed", "joint", "--node-types", "9"]
+    escgnn("encode", "in.smi", "-o", "out.parquet", "--hops", "1", *parts)
+    expected = RootedEncoding(1, ("joint", "ring"), types=("x", "edge_attr"), typed=("joint",), node_types=9)
+    assert pq.read_table(tmp_path / "out.parquet").schema.metadata[b"encoding"].decode() == repr(expected)
 
 
 def test_help_names_every_part(escgnn):

@@ -230,9 +230,10 @@ def test_overflow_of_kernels_is_seen(monkeypatch):
     plan = matching.Plan(np.array([0, 1, 2]), np.array([0, 1, 2]) | kernels.HERE, np.zeros(3, np.int64), 1, 1)
     with np.errstate(over="ignore"):
         assert not matching.match(job.adjacency, job.roots, plan, False, brim)
-    monkeypatch.setattr(kernels, "SAFE", 0)
     cycles = getattr(kernels.cycles, "py_func", kernels.cycles)
-    assert not cycles(job.adjacency, job.roots, (4, 4), False, np.zeros((5, 1), np.int64))
+    for safe, fits in ((29, False), (30, True)):  # fifteen squares, in both directions
+        monkeypatch.setattr(kernels, "SAFE", safe)
+        assert cycles(job.adjacency, job.roots, (4, 4), False, np.zeros((5, 1), np.int64)) == fits
     shared = work.share(graphs.complete(5))
     for fill in (lambda job, out: False, lambda job, out: bool(np.copyto(out, -1) or True)):
         with pytest.raises(OverflowError):

@@ -71,6 +71,16 @@ def test_numbers_of_smiles():
     assert_array_equal(copy.predict(SMILES), model.predict(SMILES))
 
 
+def test_counting_by_types():
+    """Benzene and pyridine differ in what their ring is made of, which the encoding, too, says."""
+    model = ESCRegressor(parts=["joint", "edge", "ring"], types=("x", "edge_attr"), **TINY).fit(SMILES, ATOMS)
+    assert model.run_.transform.types == ("x", "edge_attr")
+    again = ESCRegressor(parts=["joint", "edge", "ring"], types=("x", "edge_attr"), **TINY).fit(SMILES, ATOMS)
+    assert_array_equal(model.predict(SMILES), again.predict(SMILES))
+    plain = ESCRegressor(parts=["joint", "edge", "ring"], **TINY).fit(SMILES, ATOMS)
+    assert plain.run_.transform.num_bins < model.run_.transform.num_bins
+
+
 def test_equal_random_states_give_equal_results():
     a, b, c, d = (
         ESCRegressor(**TINY, random_state=state).fit(SMILES, ATOMS).predict(SMILES)

@@ -28,7 +28,7 @@ def same_datasets():
 
 @pytest.mark.usefixtures("same_datasets")
 @pytest.mark.parametrize(
-    "page", ["index", "counting", "wl", "explorer", "datasets", "models", "training", "reproducing"]
+    "page", ["index", "counting", "wl", "explorer", "datasets", "models", "training", "reproducing", "huge-graphs"]
 )
 def test_code_in_the_docs_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import escgnn
+from escgnn import training
 
 
 def in_new_process(code):
@@ -17,6 +18,22 @@ def test_importing_loads_nothing_heavy():
     heavy = ("torch", "numba", "numpy", "networkx", "matplotlib", "lightning", "pydantic", "rich", "typer")
     assert in_new_process(f"import sys, escgnn; print(*({{*{heavy}}} & {{*sys.modules}}))") == ""
     assert "torch" not in in_new_process("import sys, escgnn; escgnn.count; print(*sys.modules)").split()
+
+
+def test_predicting_needs_no_trainer():
+    """Nor pictures: workers of predict load what they are sent, and should be at work soon."""
+    code = (
+        "import sys, escgnn.training.job; print(*({'lightning', 'matplotlib', 'optuna', 'sklearn'} & {*sys.modules}))"
+    )
+    assert in_new_process(code) == ""
+    assert in_new_process(
+        "from escgnn import training; print(training.fit.__name__, training.team.__name__)"
+    ).split() == [
+        "fit",
+        "escgnn.training.team",
+    ]
+    assert {*training.LATER} <= {*training.__all__}
+    assert all(getattr(training, name).__name__ == name for name in training.LATER)
 
 
 def test_every_public_name_resolves():

@@ -1,9 +1,11 @@
 """Absurd sizes are told before memory is taken for them."""
 
 import os
+import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 
@@ -127,8 +129,50 @@ def test_all_ways_to_make_arrays_are_counted():
 
 @pytest.mark.parametrize("value", ["x", "0", "-3", ""])
 def test_number_of_threads(value):
-    command = [sys.executable, "-m", "escgnn.cli", "encode", "--describe", "--parts", "node"]
+    command = [sys.executable, "-m", "escgnn", "encode", "--describe", "--parts", "node"]
     environment = {**os.environ, "NUMBA_NUM_THREADS": value}
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1
     assert result.stderr == f"error: NUMBA_NUM_THREADS: {value!r}; expected an integer from 1, or that it is not set\n"
+
+
+def test_free_memory(tmp_path):
+    def tell(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def free(**options):
+        return limits.free_memory(root=tmp_path, **options)
+
+    assert free() == limits.FREE  # nobody says
+    tell("proc/meminfo", "MemTotal:  90 kB\nMemAvailable:   50 kB\n")
+    assert free() == 50 * 1024
+    tell("sys/fs/cgroup/memory.max", "max\n")
+    tell("sys/fs/cgroup/memory.current", "6000\n")
+    assert free() == 50 * 1024
+    tell("sys/fs/cgroup/memory.max", "10000\n")
+    assert free() == 4000
+    tell("sys/fs/cgroup/memory.stat", "anon 5\ninactive_file 1500\n")
+    assert free() == 5500
+    tell("sys/fs/cgroup/memory.current", "20000\n")
+    assert free() == 0
+    (tmp_path / "dev/shm").mkdir(parents=True)
+    tell("sys/fs/cgroup/memory.max", "max\n")
+    tell("proc/meminfo", f"MemAvailable: {2**60} kB\n")
+    assert free(shared=True) < free() == 2**70
+    assert limits.free_memory() > 1 << 20
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", None, 0, 9])
+def test_what_is_no_whole_number_in_bounds(value):
+    with pytest.raises(ValueError, match=re.escape(f"size: {value!r}; expected an integer from 1 to 8")):
+        limits.whole("size", value, 1, 8)
+
+
+def test_whole_numbers_are_plain_ones():
+    found = limits.whole("size", np.int32(8), 1, 8)
+    assert (type(found), found) == (int, 8)
+    assert limits.whole("size", 1 << 40, 1) == 1 << 40
+    with pytest.raises(ValueError, match="size: -1; expected an integer >= 0"):
+        limits.whole("size", -1, 0)

@@ -5,8 +5,9 @@ import pytest
 import torch
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from escgnn.metrics import Scaling, Scores, choose_loss, loss_terms, out_channels, predictions, score, task_loss
+from escgnn.metrics import Scaling, choose_loss, loss_terms, out_channels, predictions, score, task_loss
 from escgnn.task import Task
+from escgnn.training.scores import Scores
 from tests.training import tiny
 
 NAN = math.nan

@@ -3,10 +3,13 @@ import shlex
 import subprocess
 import sys
 from datetime import datetime
+from importlib import metadata
+from pathlib import Path
 
 import torch
 
-from escgnn import __version__, provenance
+from escgnn import __version__, kernels, provenance
+from escgnn.datasets.raw import cache_folder
 from escgnn.provenance import commit
 
 
@@ -20,6 +23,41 @@ def test_versions_and_date():
     versions = provenance.versions()
     assert versions["escgnn"] == __version__ and versions["torch"] == torch.__version__
     assert datetime.fromisoformat(provenance.now()).utcoffset().total_seconds() == 0
+
+
+def test_what_a_bug_report_says(monkeypatch, tmp_path):
+    """Versions of all that is needed, extras, threads and caches; nothing that is private, and nothing is loaded for it."""
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "7")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("ESCGNN_CACHE", str(Path.home() / "my data"))
+    found = provenance.surroundings()
+    assert {name: found[name] for name in provenance.versions()} == provenance.versions()
+    assert (found["NUMBA_NUM_THREADS"], found["OMP_NUM_THREADS"]) == ("7", "not set")
+    assert Path(found["data cache"]).expanduser() == cache_folder()
+    assert Path(found["kernel cache"]).expanduser() == kernels._cache_folder().parent
+    assert str(Path.home()) not in "".join(found.values())
+    assert "chem" in found["extras"] and found["rdkit"] == metadata.version("rdkit")
+    assert not {"pytest", "ruff", "hypothesis"} & {*found}, "what contributors need"
+
+
+def test_a_bug_report_of_what_is_not_installed(monkeypatch):
+    stated = [
+        "numpy>=1.26",
+        "nothing_there>=1; extra == 'gone'",
+        'rdkit>=2024.3; extra == "chem"',
+        "pytest; extra == 'dev'",
+    ]
+    monkeypatch.setattr(metadata, "requires", lambda name: stated)
+    found = provenance.surroundings()
+    assert (found["extras"], found["nothing_there"]) == ("chem", "not installed")
+    assert [*found][-3:] == ["numpy", "nothing_there", "rdkit"]
+
+    def unknown(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "requires", unknown)
+    found = provenance.surroundings()
+    assert (found["extras"], found["torch"]) == ("none", torch.__version__)
 
 
 def test_commit_tells_changed_code(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -22,22 +23,41 @@ def printed(capsys, monkeypatch):
     return lambda show, *arguments: show(*arguments) or " ".join(capsys.readouterr().out.split())
 
 
-def test_a_sign_of_life_where_output_is_piped(capsys, monkeypatch):
-    """Lines on stderr while work goes on, with what was said last, and none when it is over."""
+@pytest.fixture
+def heard(capsys):
+    """What is on stderr as soon as some words are among it; a minute is enough for them, whatever else runs."""
+
+    def listen(words):
+        seen = ""
+        for _ in range(6000):
+            seen += capsys.readouterr().err
+            if words in seen:
+                break
+            time.sleep(0.01)
+        return seen
+
+    return listen
+
+
+def test_a_sign_of_life_where_output_is_piped(heard, monkeypatch):
+    """Lines on stderr while work goes on, with what was said last, and nobody who writes them when it is over."""
+    signs = []
+
+    def started(**options):
+        signs.append(Thread(**options))
+        return signs[-1]
+
     monkeypatch.setattr(terminal, "EVERY", 0.01)
+    monkeypatch.setattr(terminal, "Thread", started)
     with terminal.progress_bar("encoding [x].g6") as progress:
         progress(1, 4, "graph 7: 35%")
-        seen = ""
-        while "graph 7" not in seen:
-            seen += capsys.readouterr().err
-            time.sleep(0.01)
-    assert "encoding [x].g6: 25% read, graph 7: 35%, 0 s\n" in seen
+        assert "encoding [x].g6: 25% read, graph 7: 35%, 0 s\n" in heard("graph 7")
     with terminal.still_alive("training") as sign:
-        seen = ""
         sign("3 epochs")
-        while "training: 3 epochs, " not in seen:
-            seen += capsys.readouterr().err
-            time.sleep(0.01)
+        assert "training: 3 epochs, " in heard("training: 3 epochs, ")
+    for thread in signs:
+        thread.join(timeout=60)
+    assert [thread.is_alive() for thread in signs] == [False, False]
 
 
 def test_short_work_says_nothing(capsys):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,3 +298,11 @@ def test_a_row_says_where_it_comes_from():
             assert preset == "default" or preset.startswith("authors/")
             read_config(overrides={"model": name, **settings})
     assert replace(TOY, paper="mine").name == "Toy"
+
+
+def test_the_map_of_the_zoo_has_every_network_and_what_it_costs():
+    page = (Path(__file__).parents[1] / "docs" / "models.md").read_text()
+    _, _, costs = page.partition("## What networks cost")
+    for name in zoo.ZOO:
+        assert f"`{name}`" in page.partition("## ESC-GNN")[0], name
+        assert f"\n| `{name}` | " in costs, name

@@ -1,9 +1,6 @@
-"""The command line as ``python -m escgnn.cli``."""
-
-import sys
+"""The command line as ``python -m escgnn.cli``, as ``python -m escgnn`` is, too."""
 
 from escgnn.cli import main
 
 if __name__ == "__main__":
-    sys.argv[0] = "escgnn"  # so that records name the command
     main()

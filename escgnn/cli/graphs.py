@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from escgnn import terminal
+from escgnn.cli.huge import SUFFIX, encode_huge
 from escgnn.cli.options import (
     Address,
     EngineName,
@@ -24,6 +25,8 @@ from escgnn.cli.options import (
 )
 from escgnn.cli.shards import end_of_shards, is_for_many, shard_options
 from escgnn.encoding import Settings
+
+LISTS = ("hops", "parts", "types", "typed")  # options of the encoding that are several words or numbers
 
 
 class EncodeCommand(TyperCommand):
@@ -42,7 +45,7 @@ def _option(field: "Field[Any]") -> inspect.Parameter:
     """What the command line takes for an option of the encoding; lists are written with commas between."""
     default = field.default
     kind = field.type
-    if field.name in ("hops", "parts"):
+    if field.name in LISTS:
         default = ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
         kind = str
     switch = [f"--{field.name}"] if kind is bool else []  # without its --no- form
@@ -86,14 +89,27 @@ def encode(
     """
     from escgnn.encoding import PARTS, RootedEncoding
 
-    hops = _radii(options.pop("hops"))
-    parts = tuple(part.strip() for part in options.pop("parts").split(","))
-    encoding = RootedEncoding(hops, parts, **options)
+    options["hops"] = _radii(options["hops"])
+    for name in LISTS[1:]:
+        options[name] = tuple(word.strip() for word in options[name].split(",") if word.strip())
+    encoding = RootedEncoding(**options)
     if describe:
         terminal.show_bins(encoding.bins, {part: PARTS[part].counts for part in encoding.parts})
         return
     if not inputs or output is None:
         raise typer.BadParameter("give the INPUT to read and the file to write, -o OUT.parquet (or --describe)")
+    if len(inputs) == 1 and inputs[0].endswith(SUFFIX):
+        meant_for_many = {
+            "--smiles": smiles,
+            "--strict": strict,
+            "--max-seconds-per-graph": max_seconds_per_graph,
+            "--workers": workers,
+            "--engine": engine != "local",
+            "--address": address,
+            "--part": part,
+        }
+        encode_huge(Path(inputs[0]), output, encoding, [name for name, value in meant_for_many.items() if value])
+        return
     from escgnn.engines import named_engine
     from escgnn.jobs import Encode, encode_file
     from escgnn.shards import run_shards

@@ -75,7 +75,8 @@ def train(
     batch_size: BatchSize = None,
     seed: Seed = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
-    devices: Annotated[int | None, typer.Option(help="Processes or GPUs that share every batch.")] = None,
+    devices: Annotated[int | None, typer.Option(help="Processes or GPUs of each node that share every batch.")] = None,
+    nodes: Annotated[int | None, typer.Option(help="Machines, on each of which torchrun or srun starts this.")] = None,
     ensemble: Ensemble = None,
     balance: Balance = None,
     init_from: InitFrom = None,
@@ -112,6 +113,7 @@ def train(
         batch_size=batch_size,
         seed=seed,
         devices=devices,
+        nodes=nodes,
         balance=balance,
         init_from=None if init_from is None else f"'{init_from}'",
         freeze=freeze,
@@ -122,7 +124,7 @@ def train(
         def watch(values: Sequence[float]) -> None:
             sign(_epochs(values))
 
-        follow = watch if chosen.devices == 1 else None  # nobody can follow several
+        follow = watch if chosen.processes == 1 else None  # nobody can follow several
         found: training.FoldResult | training.EnsembleResult | training.Result
         if bundle.folds:
             found = training.fit_folds(bundle, chosen, out, resume=resume)
@@ -130,6 +132,8 @@ def train(
             found = training.fit_ensemble(bundle, chosen, out, ensemble, resume=resume, watch=follow)
         else:
             found = training.fit(bundle, chosen, out, resume=resume, watch=follow)
+    if not training.is_first_process():
+        return
     if isinstance(found, training.FoldResult):
         terminal.show_folds(found, out)
     else:

@@ -35,12 +35,6 @@ INPUT_HELP = (
     "graph6/sparse6 file; CSV, TSV or Parquet with columns graph, source, target or a column smiles; or a SMILES file. "
     "Text may be gzipped."
 )
-Input = typer.Argument(
-    metavar="INPUT",
-    help=INPUT_HELP,
-    show_default=False,
-    callback=file_path,
-)
 Inputs = typer.Argument(
     metavar="INPUT",
     help=f"{INPUT_HELP} Several files, folders, patterns such as 'in/*.parquet' and addresses such as s3://bucket/in make a "

@@ -66,12 +66,15 @@ def report(
     """Show all recorded runs beside the paper's numbers, on the terminal or as one page; or one run as a page of its own.
 
     The page of a run has its metrics with intervals, learning curves and settings and, given its data, plots of predictions,
-    errors by distance to the training set and the worst molecules; without -o it is written to report.html in its folder.
+    errors by distance to the training set and the worst molecules; without -o it is written to report.html in its folder, that of
+    a run on the hub to a file of its name here.
     """
     if run is not None:
+        from escgnn import hub
         from escgnn.review import write_page
 
-        terminal.show_written(write_page(reviewed(run, data), output or run / "report.html"))
+        place = Path(f"{hub.name_of(run)}.html") if hub.is_address(run) else run / "report.html"
+        terminal.show_written(write_page(reviewed(run, data), output or place))
         return
     from escgnn.experiments import EXPERIMENTS
     from escgnn.report import build, write

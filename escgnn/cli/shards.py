@@ -98,6 +98,7 @@ def _show_status(status: "Status") -> None:
     if status.hosts:
         left = "" if status.seconds_left is None else f"; about {status.seconds_left:,.0f} s left"
         _tell(f"{status.rate:,.0f} graphs/s on {', '.join(status.hosts[:5])}{left}")
+        _tell(f"{status.cpu_seconds:,.0f} s of processor time so far")
     _show_failed(status.failed)
 
 

@@ -1,6 +1,5 @@
 """Molecules: SMILES into graphs with the atom and bond features of OGB or of ZINC. Needs RDKit."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -13,7 +12,8 @@ from escgnn.datasets.reading import from_parsed
 from escgnn.datasets.values import ATOM_VALUES, BOND_VALUES, Pile, read_values
 from escgnn.disk import Rejected
 from escgnn.disk import rejected as shortened
-from escgnn.readers import RDKIT_ERRORS, Parsed, bonds, bonds_as_written, chemistry, molecules, told_by_rdkit
+from escgnn.kernels.atom_types import NO_TYPE, read_types
+from escgnn.readers import RDKIT_ERRORS, Parsed, chemistry, molecules, told_by_rdkit
 from escgnn.store import GraphStore
 
 FeatureSet = Literal["ogb", "zinc"]
@@ -35,16 +35,7 @@ ZINC_ATOMS = (
 )
 MOST_SCAFFOLD_RINGS = 200  # of a molecule; their number to the power of two to three is what a scaffold costs
 MOST_SCAFFOLD_ATOMS = 1000  # the same: chains are taken off atom by atom
-ZINC_BOND = {kind: number for number, kind in enumerate(BOND_TYPE[:3], 1)}
-ZINC_ATOM = {key: number for number, key in enumerate(ZINC_ATOMS)}
-ZINC_BOND_LETTERS = np.ones(128, np.int64)  # type of a bond by its letter in a Kekule form; 0 for none
-ZINC_BOND_LETTERS[ord("=")] = 2
-ZINC_BOND_LETTERS[ord("#")] = 3
-ZINC_LETTERS = np.zeros(128, np.int64)  # type of an atom by its letter, if it has one and no brackets
-for _letter in "CONFSIP":
-    ZINC_LETTERS[ord(_letter)] = ZINC_ATOM[_letter]
-BRACKETS = re.compile(r"\[[^\]]*\]")
-PLAIN = b"CONFSIPBlr%-=#/\\().0123456789"  # letters of a Kekule form outside of brackets; chlorine and bromine have two
+PLAIN = ("B", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I")  # elements that SMILES write without brackets, if they can
 LEAST = -128  # and most, of what RDKit may say of an atom; whatever is beyond is as unknown as these two
 MOST = 255
 
@@ -226,71 +217,62 @@ def _looked_up(values: NDArray[np.int64], tables: list[NDArray[np.int64]]) -> ND
 
 
 class _ZincColumns:
-    """ZINC's types of atoms and bonds of many molecules: of a Kekule form, in the order of its SMILES."""
+    """ZINC's types of atoms and bonds of many molecules, those of a Kekule form."""
 
     def __init__(self) -> None:
         self._Chem, _ = chemistry()
-        self._types: dict[str, int] = {}  # of atoms in brackets, as SMILES write them
-        self._in_brackets: list[int] = []  # types of all such atoms
-        self._smiles: list[str] = []
-        self._others: dict[int, MoleculeArrays] = {}  # molecules with unusual SMILES, by number
+        table = self._Chem.GetPeriodicTable()
+        self._usual = np.zeros(MOST + 1, np.int64)
+        for symbol in PLAIN:
+            number = table.GetAtomicNumber(symbol)
+            self._usual[number] = table.GetDefaultValence(number)
+        self._types = np.full((MOST + 1, 4, 3), NO_TYPE)
+        for place, (symbol, hydrogens, charge) in enumerate(map(_zinc_parts, ZINC_ATOMS)):
+            self._types[table.GetAtomicNumber(symbol), hydrogens, charge + 1] = place
+        self._bond_types = _table(_places(self._Chem.BondType, BOND_TYPE[:3]), -1) + 1
+        self._atoms = Pile(len(ATOM_VALUES))
+        self._bonds = Pile(len(BOND_VALUES))
+        self._x = Pile(1)
 
     def add(self, molecule: Any) -> tuple[int, int]:
         """Append a molecule, if ZINC has all its atoms; its numbers of atoms and bonds."""
         _kekulize(self._Chem, molecule)
-        smiles = self._Chem.MolToSmiles(molecule)
-        bare = BRACKETS.sub("", smiles).encode()
-        if bare.translate(None, PLAIN) or bare.count(b"B") > bare.count(b"Br"):
-            self._others[len(self._smiles)] = _read_zinc(self._Chem.MolFromSmiles(smiles, sanitize=False))
-            self._smiles.append("")
-        else:
-            self._in_brackets += [self._type(atom) for atom in BRACKETS.findall(smiles)]
-            self._smiles.append(smiles)
-        return molecule.GetNumAtoms(), molecule.GetNumBonds()
-
-    def _type(self, atom: str) -> int:
-        found = self._types.get(atom)
-        if found is None:
-            found = _zinc_atom(self._Chem.MolFromSmiles(atom, sanitize=False).GetAtomWithIdx(0))
-            self._types[atom] = found
-        return found
+        atoms = self._atoms.room(molecule.GetNumAtoms())
+        bonds = self._bonds.room(molecule.GetNumBonds())
+        x = self._x.room(len(atoms))
+        read_values(molecule, atoms, bonds)
+        bad = read_types(atoms, self._usual, self._types, x)
+        if bad >= 0:
+            raise ValueError(f"ZINC has no atom type for {_as_zinc(molecule.GetAtomWithIdx(bad), int(x[bad, 0]))!r}")
+        self._bonds.keep(len(bonds))
+        self._x.keep(len(atoms))
+        return len(atoms), len(bonds)
 
     def arrays(self) -> MoleculeArrays:
         """All atoms and bonds."""
-        written = bonds_as_written(self._smiles)
-        letter = written.letters[written.atoms]
-        after = written.letters[written.atoms + 1]
-        x = ZINC_LETTERS[letter]
-        x[after == ord("l")] = ZINC_ATOM["Cl"]
-        x[after == ord("r")] = ZINC_ATOM["Br"]
-        x[letter == ord("[")] = self._in_brackets
-        owner = np.repeat(np.arange(len(self._smiles)), written.num_bonds)
-        order = np.lexsort([written.bonds[:, 3], owner])  # as RDKit has them: chains first, then rings by their marks
-        found = MoleculeArrays(
-            x[:, None], written.bonds[order, :2], ZINC_BOND_LETTERS[written.bonds[order, 2]][:, None]
-        )
-        if not self._others:
-            return found
-        home = np.repeat(np.arange(len(self._smiles)), written.num_atoms)
-        return MoleculeArrays(
-            self._with_others(home, found.x, "x"),
-            self._with_others(owner, found.edges, "edges"),
-            self._with_others(owner, found.edge_attr, "edge_attr"),
-        )
-
-    def _with_others(self, owner: NDArray[np.int64], rows: NDArray[np.int64], name: str) -> NDArray[np.int64]:
-        """The rows with those of the unusual molecules in their places; the numbers of the molecules that rows belong to."""
-        more = [getattr(found, name) for found in self._others.values()]
-        owners = np.concatenate([owner, np.repeat([*self._others], [len(found) for found in more])])
-        return np.concatenate([rows, *more])[np.argsort(owners, kind="stable")]
+        bonds = self._bonds.rows()
+        return MoleculeArrays(self._x.rows(), bonds[:, :2].copy(), _looked_up(bonds[:, 2:3], [self._bond_types]))
 
 
-def _read_zinc(molecule: Any) -> MoleculeArrays:
-    """The types of a Kekule form, atom by atom."""
-    x = [_zinc_atom(atom) for atom in molecule.GetAtoms()]
-    kinds = [ZINC_BOND.get(str(bond.GetBondType()), 0) for bond in molecule.GetBonds()]
-    edges = np.array(bonds(molecule), np.int64).reshape(-1, 2)
-    return MoleculeArrays(np.array(x, np.int64)[:, None], edges, np.array(kinds, np.int64)[:, None])
+def _zinc_parts(name: str) -> tuple[str, int, int]:
+    """Element, hydrogens and charge of a type.
+
+    >>> _zinc_parts("N H2 +")
+    ('N', 2, 1)
+    """
+    symbol, *others = name.split()
+    hydrogens = [int(word[1:]) for word in others if word[0] == "H"]
+    return symbol, sum(hydrogens), others.count("+") - others.count("-")
+
+
+def _as_zinc(atom: Any, hydrogens: int) -> str:
+    """What ZINC would call an atom with so many hydrogens."""
+    charge = atom.GetFormalCharge()
+    words = [atom.GetSymbol()]
+    if hydrogens:
+        words.append(f"H{hydrogens}")
+    words += ["+" if charge > 0 else "-"] * abs(charge)
+    return " ".join(words)
 
 
 def _kekulize(Chem: Any, molecule: Any) -> None:
@@ -298,16 +280,3 @@ def _kekulize(Chem: Any, molecule: Any) -> None:
         Chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
     except TypeError:  # before RDKit 2026 there was no canonical form to avoid
         Chem.Kekulize(molecule, clearAromaticFlags=True)
-
-
-def _zinc_atom(atom: Any) -> int:
-    charge = atom.GetFormalCharge()
-    hydrogens = atom.GetNumExplicitHs()
-    words = [atom.GetSymbol()]
-    if hydrogens:
-        words.append(f"H{hydrogens}")
-    words += ["+" if charge > 0 else "-"] * abs(charge)
-    key = " ".join(words)
-    if key not in ZINC_ATOM:
-        raise ValueError(f"ZINC has no atom type for {key!r}")
-    return ZINC_ATOM[key]

@@ -89,12 +89,9 @@ def grouped_split(groups: Sequence[str], fractions: Sequence[float] = FRACTIONS)
     Groups are ordered by size, the largest first, and equal ones by their first member. Each goes to training if it
     fits there whole, else to validation if it fits, else to the test graphs. Molecules without a ring are one group.
     """
-    members = defaultdict(list)
-    for row, group in enumerate(groups):
-        members[group].append(row)
     room = [int(fraction * len(groups) + 1e-9) for fraction in fractions[:2]] + [len(groups)]
     subsets: list[list[int]] = [[], [], []]
-    for rows in sorted(members.values(), key=len, reverse=True):  # stable, so that ties keep the first member's order
+    for rows in _largest_first(groups):
         home = next(i for i in range(3) if len(subsets[i]) + len(rows) <= room[i])
         subsets[home] += rows
     return Split(*(np.array(sorted(subset), np.int64) for subset in subsets))
@@ -109,18 +106,24 @@ def grouped_folds(groups: Sequence[str], count: int) -> tuple[Split, ...]:
     Raises:
         ValueError: There are fewer groups than folds.
     """
-    members = defaultdict(list)
-    for row, group in enumerate(groups):
-        members[group].append(row)
+    members = _largest_first(groups)
     if len(members) < count:
         raise ValueError(
             f"folds: {count}, but there are only {len(members)} groups, such as scaffolds, to keep together"
         )
     blocks: list[list[int]] = [[] for _ in range(count)]
-    for rows in sorted(members.values(), key=len, reverse=True):
+    for rows in members:
         min(blocks, key=len).extend(rows)
     arrays = [np.array(sorted(block), np.int64) for block in blocks]
     return tuple(_fold(arrays, i, (i + 1) % count) for i in range(count))
+
+
+def _largest_first(groups: Sequence[str]) -> list[list[int]]:
+    """The members of every group, those of equal groups in the order of their first."""
+    members = defaultdict(list)
+    for row, group in enumerate(groups):
+        members[group].append(row)
+    return sorted(members.values(), key=len, reverse=True)  # which is stable
 
 
 def _cut(order: Index, fractions: Sequence[float]) -> Split:

@@ -15,7 +15,7 @@ from escgnn.readers import chemistry
 
 ATOM_VALUES = (
     *("GetAtomicNum", "GetChiralTag", "GetTotalDegree", "GetFormalCharge", "GetTotalNumHs", "GetNumRadicalElectrons"),
-    *("GetHybridization", "GetIsAromatic", "IsInRing"),
+    *("GetHybridization", "GetIsAromatic", "IsInRing", "GetIsotope", "GetTotalValence"),
 )
 BOND_VALUES = ("GetBeginAtomIdx", "GetEndAtomIdx", "GetBondType", "GetStereo", "GetIsConjugated")
 SAMPLES = (

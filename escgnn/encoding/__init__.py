@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from escgnn.encoding.rooted import RootedEncoding
     from escgnn.encoding.rows import Rows
     from escgnn.encoding.settings import SUBGRAPHS, Settings
+    from escgnn.encoding.types import types_of
     from escgnn.kernels.rows import LARGEST_COUNT
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "RootedEncoding",
     "Rows",
     "Settings",
+    "types_of",
 ]
 
 _HOME = {
@@ -42,6 +44,7 @@ _HOME = {
     "RootedEncoding": "escgnn.encoding.rooted",
     "Rows": "escgnn.encoding.rows",
     "Settings": "escgnn.encoding.settings",
+    "types_of": "escgnn.encoding.types",
 }
 
 

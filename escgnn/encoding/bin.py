@@ -18,6 +18,8 @@ class Bin(tuple[str | int, ...]):
     ('u', (3,))
     >>> Bin("edge", 0, 1, 1, 0) == ("edge", 0, 1, 1, 0)
     True
+    >>> Bin("joint", 0, 1, "t6").type, Bin("joint", 0, 1, "t6").labels
+    (6, ((0, 1),))
     """
 
     __slots__ = ()
@@ -71,6 +73,12 @@ class Bin(tuple[str | int, ...]):
     def labels(self) -> tuple[Label, ...]:
         """The numbers two by two: the labels of nodes, for parts that count by labels."""
         return tuple(zip(self.numbers[::2], self.numbers[1::2], strict=True))
+
+    @property
+    def type(self) -> int | None:
+        """The type of what it counts, a word such as ``t3``; None if it speaks of none."""
+        found = [word for word in self.words if word[0] == "t" and word[1:].isdecimal()]
+        return int(found[0][1:]) if found else None
 
     def at(self, radius: int | None) -> "Bin":
         """The same bin of an encoding with several radii, None for a part that needs none."""

@@ -33,7 +33,7 @@ def is_light(graph: Graph, settings: Settings, roots: int) -> bool:
     if not (roots and graph.num_nodes):
         return True
     sizes = np.diff(graph.ptr).max(keepdims=True)
-    per_end = _at_degree(settings, graph.csr.indptr[-1:], sizes, graph.degrees.max(keepdims=True))
+    per_end = _at_degree(settings, graph.csr.indptr[-1:], sizes, np.array([graph.max_degree]))
     return bool(2 * roots * per_end[0] <= LIGHT)
 
 
@@ -49,7 +49,13 @@ def _at_degree(
 def _longest_walks(settings: Settings) -> int:
     """Edges of the longest walks that matter."""
     around = min(settings.radius, FARTHEST - 1) + 2
-    return max(around, settings.cycle_length - 2) if "cycle" in settings.parts else around
+    return max(around, *(length - 2 for length in _round_lengths(settings)), 0)
+
+
+def _round_lengths(settings: Settings) -> list[int]:
+    """Nodes of the longest cycles, and of the longest rings, that are looked for."""
+    lengths = {"cycle": settings.cycle_length, "ring": settings.ring_length}
+    return [length for part, length in lengths.items() if part in settings.parts]
 
 
 def _per_root(settings: Settings, whole: NDArray[np.int64], sizes: NDArray[np.int64], ways: cost.Steps) -> cost.Steps:
@@ -71,8 +77,8 @@ def _per_root(settings: Settings, whole: NDArray[np.int64], sizes: NDArray[np.in
             total += seen * sizes if near == FARTHEST else np.minimum(seen * sizes, ways[near + 1])
         if "resistance" in settings.parts:
             total += np.minimum(np.minimum(seen, sizes), MAX_CORE) ** 3 / 8
-    if "cycle" in settings.parts:
-        total += ways[max(settings.cycle_length - 3, 0)]
+    for length in _round_lengths(settings):
+        total += ways[length - 3]
     return total
 
 

@@ -17,7 +17,8 @@ from escgnn.encoding.rows import Rows
 from escgnn.encoding.settings import Settings
 from escgnn.encoding.several_radii import source_of
 from escgnn.encoding.sources import Source
-from escgnn.graphs import as_graph
+from escgnn.encoding.types import typed_graph
+from escgnn.graphs import Graph, as_graph
 from escgnn.markup import table
 
 
@@ -42,8 +43,8 @@ class RootedEncoding(Settings):
             one is farther than (k - 1) // 2 from the nearer root. For (v, v), those through v; for roots not adjacent,
             those that an edge between them would close, or paths of k - 1 edges. They are met one by one: quick in
             molecules, slow in dense graphs. ``"colour"``: nodes by their colour after ``colour_rounds`` of 1-WL inside
-            the subgraph that begin with the labels, hashed to ``colour_bins``. Walks and cycles beyond 2,147,483,647
-            read that number.
+            the subgraph that begin with the labels, hashed to ``colour_bins``. ``"ring"``: as ``"cycle"``, but only cycles
+            that no edge cuts short, of up to ``ring_length`` nodes. Walks and cycles beyond 2,147,483,647 read that number.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph. ``"balls"`` keeps those within one of the
             two balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -55,6 +56,18 @@ class RootedEncoding(Settings):
         cycle_length: Nodes of the longest cycles, from 3 to 8.
         colour_rounds: Rounds of 1-WL, at least 0.
         colour_bins: Number of hashed colours, at least 1.
+        ring_length: Nodes of the longest rings, from 3 to 16.
+        ring_bins: Number of hashed rings of each length, if there are types.
+        types: Attributes of a graph that say what kind its nodes and edges are of, integers from 0 on, such as
+            ``("x", "edge_attr")``; those that begin with ``edge`` belong to edges. ``"x:4"`` is another column than the first,
+            ``"x:0+4"`` are two together, hashed. Then ``"joint"`` counts by label and type of the node, as in
+            ``("joint", 0, 1, "t6")``, ``"edge"`` by labels and type of the edge, ``"ring"`` by length and by the types around
+            the ring, hashed, as in ``("ring", 6, 17)``; and ``"colour"`` begins with types, has those of edges in its messages
+            and goes over the whole graph, so that after t rounds it knows Morgan's environments of radius t; labels come in
+            at the end.
+        typed: The parts that count by types; by default all that can.
+        node_types: Types of nodes that ``"joint"`` tells apart; from here on they begin anew.
+        edge_types: The same for edges.
 
     >>> from escgnn import graphs
     >>> encoding = RootedEncoding(hops=1, parts=("edge",))
@@ -66,6 +79,9 @@ class RootedEncoding(Settings):
     {('walk', 3): 2, ('walk', 'u', 2): 1, ('walk', 'v', 2): 2}
     >>> RootedEncoding(hops=(1, 2), parts=("joint",)).row(graphs.path(4), 0, 1)["h2", "joint", 3, 2]
     1
+    >>> ethanol = graphs.path(3).typed([6, 6, 8])
+    >>> RootedEncoding(hops=1, parts=("joint",), types=("x",)).row(ethanol, 0, 1)
+    {('joint', 0, 1, 't6'): 1, ('joint', 1, 0, 't6'): 1, ('joint', 2, 1, 't8'): 1}
     """
 
     def __post_init__(self) -> None:
@@ -101,17 +117,21 @@ class RootedEncoding(Settings):
             ("part", "counts", "bins"), lines, f"{type(self).__name__}, hops={self.hops}, {self.num_bins:,} bins"
         )
 
+    def view(self, graph: Any) -> Graph:
+        """The view of whatever holds a graph, with its types if ``types`` asks for some."""
+        return typed_graph(graph, self.types)
+
     def rows(self, graph: Any, *, threads: int | None = None) -> Rows:
         """The encoding of every column of ``edge_index``, in its order; a loop's row is that of (v, v)."""
-        return self._source.rows(as_graph(graph), threads)
+        return self._source.rows(self.view(graph), threads)
 
     def node_rows(self, graph: Any, *, threads: int | None = None) -> Rows:
         """The encoding of (v, v) for every node v."""
-        return self._source.node_rows(as_graph(graph), threads)
+        return self._source.node_rows(self.view(graph), threads)
 
     def pairs(self, graph: Any, pairs: ArrayLike, *, threads: int | None = None) -> Rows:
         """The encoding of any 2-tuples, adjacent, equal or neither; its bins are `pair_bins`."""
-        graph = as_graph(graph)
+        graph = self.view(graph)
         roots = np.asarray(pairs)
         if roots.size == 0:
             roots = np.empty((0, 2), np.int64)
@@ -140,7 +160,7 @@ class RootedEncoding(Settings):
         Both directions of an edge follow each other. Memory is the graph plus one piece. With ``nodes=True`` the
         tuples (v, v) come last.
         """
-        graph = as_graph(graph)
+        graph = self.view(graph)
         yield from self._source.edge_blocks(graph, size)
         if self.nodes:
             yield from self._source.node_blocks(graph, size)

@@ -4,6 +4,7 @@ The arguments of `escgnn.encoding.RootedEncoding` and of `escgnn.transforms.Stru
 run and the options of ``escgnn encode`` are all read off `Settings`. This module loads next to nothing, so that help is quick.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from math import isfinite
@@ -13,7 +14,10 @@ from typing import Any
 from escgnn import limits
 
 SUBGRAPHS = ("union", "balls")
+TYPED = ("joint", "edge", "ring", "colour")  # parts that can count by types
 LONGEST_CYCLE = 8
+LONGEST_RING = 16
+TYPE_NAME = re.compile(r"[A-Za-z_]\w*(:\d+(\+\d+)*)?")  # an attribute, and perhaps which of its columns
 
 Check = Callable[[str, Any], Any]  # from an option's name and what was given to what is meant, or ValueError
 
@@ -78,6 +82,33 @@ def names_of_parts(name: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def is_of_edges(name: str) -> bool:
+    """Whether an attribute belongs to edges: PyG's rule, by its name."""
+    return name.startswith("edge")
+
+
+def names_of_types(name: str, value: Any) -> tuple[str, ...]:
+    """At most one attribute of nodes and one of edges."""
+    if isinstance(value, str):
+        raise ValueError(f"{name}: {value!r} is a string; expected a sequence such as ({value!r},)")
+    for one in value:
+        if not isinstance(one, str) or not TYPE_NAME.fullmatch(one):
+            raise ValueError(f"{name}: {one!r}; expected an attribute such as x, or columns of it such as x:0 or x:0+4")
+    levels = [is_of_edges(one) for one in value]
+    if len({*levels}) < len(levels):
+        raise ValueError(f"{name}: {tuple(value)!r}; expected one attribute of nodes, one of edges (edge...), or both")
+    return tuple(value)
+
+
+def names_of_typed(name: str, value: Any) -> tuple[str, ...]:
+    """Some of the parts that can count by types."""
+    parts = names_of_parts(name, value)
+    for part in parts:
+        if part not in TYPED:
+            raise ValueError(f"{name}: {part!r} does not count by types; expected some of {', '.join(TYPED)}")
+    return parts
+
+
 def option(default: Any, help_text: str, check: Check) -> Any:
     """A field of `Settings`: its default, what the command line says about it, and its limits."""
     return field(default=default, metadata={"help": help_text, "check": check})
@@ -105,6 +136,16 @@ class Settings:
     )
     colour_rounds: int = option(2, "Rounds of 1-WL of the part colour.", whole(0, limits.MOST_ROUNDS))
     colour_bins: int = option(64, "Number of hashed colours of the part colour.", whole(1, limits.MOST_BINS))
+    ring_length: int = option(
+        8, f"Nodes of the longest rings of the part ring, at most {LONGEST_RING}.", whole(3, LONGEST_RING)
+    )
+    ring_bins: int = option(
+        64, "Number of hashed rings of each length, if types are given.", whole(1, limits.MOST_BINS)
+    )
+    types: Sequence[str] = option((), "Attributes that hold types of nodes and edges: x,edge_attr.", names_of_types)
+    typed: Sequence[str] = option(TYPED, "Parts that count by types, if these are given.", names_of_typed)
+    node_types: int = option(32, "Types of nodes in the part joint; from here on they begin anew.", whole(1, 1 << 16))
+    edge_types: int = option(8, "Types of edges in the part edge; from here on they begin anew.", whole(1, 1 << 16))
 
     def __post_init__(self) -> None:
         for given in fields(Settings):
@@ -115,6 +156,14 @@ class Settings:
     def radius(self) -> int:
         """The radius, or the largest."""
         return self.hops if isinstance(self.hops, int) else max(self.hops)
+
+    def counts_by_types(self, part: str) -> bool:
+        """Whether a part counts by types: ``joint`` by those of nodes, ``edge`` by those of edges, others by either."""
+        if part not in self.typed:
+            return False
+        levels = {is_of_edges(name) for name in self.types}
+        needed = {"joint": {False}, "edge": {True}}.get(part, {False, True})
+        return not levels.isdisjoint(needed)
 
     def within(self, radius: int, parts: Sequence[str], **changed: Any) -> "Settings":
         """The same options for some of the parts at one radius."""

@@ -14,6 +14,7 @@ from escgnn.encoding.rows import Rows, side_by_side
 from escgnn.encoding.settings import Settings
 from escgnn.encoding.sources import Blocks, CompiledPass, OwnPass, Roots, Source
 from escgnn.encoding.tables import edge_bins, pair_bins
+from escgnn.encoding.typed import TypedPass
 from escgnn.graphs import Graph
 
 
@@ -21,8 +22,11 @@ def source_of(settings: Settings) -> Source:
     """What computes the rows of an encoding."""
     if not isinstance(settings.hops, int):
         return SeveralRadii(settings)
-    if any(isinstance(PARTS[part], OwnPart) for part in settings.parts):
-        return OwnBesideCompiled(settings)
+    typed = [PARTS[part].is_typed(settings) for part in settings.parts]
+    if all(typed) and settings.max_nodes is None:
+        return TypedPass(settings)
+    if any(typed) or any(isinstance(PARTS[part], OwnPart) for part in settings.parts):
+        return PassesSideBySide(settings)
     return CompiledPass(settings)
 
 
@@ -119,16 +123,19 @@ class SeveralRadii(SideBySide):
         return tuple(dict.fromkeys((*self.bins, *more)))
 
 
-class OwnBesideCompiled(SideBySide):
-    """One radius: all compiled parts in one pass, each other part in a pass of its own."""
+class PassesSideBySide(SideBySide):
+    """One radius: all compiled parts in one pass, all that see types in another, each other part in a pass of its own."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         own = {name: part for name in settings.parts if isinstance(part := PARTS[name], OwnPart)}
-        compiled = tuple(name for name in settings.parts if name not in own)
+        typed = tuple(name for name in settings.parts if PARTS[name].is_typed(settings))
+        compiled = tuple(name for name in settings.parts if name not in own and name not in typed)
         sources: list[tuple[int | None, Source]] = []
         if compiled or settings.max_nodes is not None:  # the kernel says which roots are clipped
             sources.append((None, CompiledPass(settings.within(settings.radius, compiled))))
+        if typed:
+            sources.append((None, TypedPass(settings.within(settings.radius, typed))))
         for name, part in own.items():
             sources.append((None, OwnPass(settings.within(settings.radius, (name,)), part)))
         self.sources = sources

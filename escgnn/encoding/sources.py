@@ -97,8 +97,7 @@ class Pass(ABC):
         def task(start: int, stop: int) -> None:
             for block, begin in zip(blocks[start:stop], begins[start:stop], strict=True):
                 mine = first[begin : begin + block.length.size]
-                scatter(block.length, mine, following, starts, block.bin, result[0])
-                scatter(block.length, mine, following, starts, block.count, result[1])
+                scatter(block.length, mine, following, starts, block.bin, block.count, result)
 
         pool.over_blocks(task, len(blocks), 1, threads)
         give_back(blocks)
@@ -114,8 +113,7 @@ class Pass(ABC):
 
     def edge_blocks(self, graph: Graph, size: int) -> Blocks:
         """Both directions of so many edges at a time."""
-        for start in range(0, len(graph.edges), size):
-            roots = graph.edges[start : start + size]
+        for roots in graph.edge_slices(size):
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
             yield both, joined(self.encode(graph, roots, None), self.bins)
 
@@ -130,7 +128,7 @@ def _twice(start: int, stop: int) -> Roots:
     return np.repeat(np.arange(start, stop), 2).reshape(-1, 2)
 
 
-def _block_size(roots: int, room: int, threads: int) -> int:
+def block_size(roots: int, room: int, threads: int) -> int:
     """Roots in a block whose rows take ``room`` numbers each: a share for every thread, but few are not worth another."""
     fair = -(-roots // (2 * threads))
     return max(min(fair, BUFFER // room), min(512, BUFFER // room), 1)
@@ -170,7 +168,7 @@ class CompiledPass(Pass):
             return Rows(lengths, bins[:used], counts[:used], ())
 
         threads = threads or pool.count()
-        size = _block_size(len(roots), room, threads)
+        size = block_size(len(roots), room, threads)
         return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
 
 
@@ -207,7 +205,7 @@ class OwnPass(Pass):
             return Rows(length, b.astype(np.int32), both[row, b], ())
 
         threads = threads or pool.count()
-        return pool.over_blocks(task, len(roots), _block_size(len(roots), 2 * len(bins), threads), threads)
+        return pool.over_blocks(task, len(roots), block_size(len(roots), 2 * len(bins), threads), threads)
 
     def _counts(self, graph: Graph, roots: Roots, bins: Sequence[Bin]) -> NDArray[np.int32]:
         counts = np.asarray(self.part.count(graph, roots, self.settings, bins))

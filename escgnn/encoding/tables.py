@@ -49,6 +49,9 @@ def _bins(settings: Settings, codes: Codes) -> Iterator[Bin]:
 def _check_tables(settings: Settings, codes: Codes) -> None:
     """Refuse tables that would take too much memory: they grow with the square of the labels, those of motifs faster."""
     limits.check_entries((max(codes) + 1) ** 2, f"hops: {settings.radius}")
+    if "edge" in settings.parts and settings.counts_by_types("edge"):
+        entries = (max(codes) + 1) ** 2 * settings.edge_types
+        limits.check_entries(entries, f"hops: {settings.radius} with edge_types={settings.edge_types}")
     for part, (kinds, nodes) in MOTIFS.items():
         if part in settings.parts:
             limits.check_entries(kinds * len(codes) ** nodes, f"hops: {settings.radius} with the part {part}")
@@ -77,7 +80,7 @@ def _layout(settings: Settings, codes: Codes, number: BinNumbers) -> Layout:
         joint=Joint().table(codes, number),
         node=Node().table(codes, number),
         edge=Edge().table(codes, number),
-        ball=_balls(settings, codes),
+        ball=ball_table(settings, codes),
         degree=Degree().table(settings, number),
         clipped=np.array([number.find("clipped", radius) for radius in range(settings.radius)], np.int32),
         # twice the number of edges fits in 32 bits, the number of paths may not
@@ -86,7 +89,7 @@ def _layout(settings: Settings, codes: Codes, number: BinNumbers) -> Layout:
     )
 
 
-def _balls(settings: Settings, codes: Codes) -> NDArray[np.uint8]:
+def ball_table(settings: Settings, codes: Codes) -> NDArray[np.uint8]:
     """By radius and code, which balls hold the node, as bits: 1 that of u, 2 that of v; an edge needs a common one."""
     ball = np.zeros((settings.radius + 1, max(codes) + 1), np.uint8)
     for code, (a, b) in codes.items():

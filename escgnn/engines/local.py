@@ -7,7 +7,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -16,6 +16,8 @@ from threading import Thread, current_thread, main_thread
 from typing import Any
 
 from escgnn.engines.engine import ATTEMPTS, Item, Lost, Result, WorkerLostError
+
+THREADS = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")  # variables that libraries read when they are loaded
 
 
 class LocalEngine:
@@ -170,8 +172,9 @@ class _Processes:
     def _new_slot(self) -> _Slot:
         ours, theirs = self.context.Pipe()
         threads = max(1, (os.cpu_count() or 1) // self.workers)
-        process = self.context.Process(target=_serve, args=(theirs, self.pickled, threads), daemon=True)
-        process.start()
+        process = self.context.Process(target=_serve, args=(theirs, self.pickled), daemon=True)
+        with _cores_shared(threads):
+            process.start()
         theirs.close()
         return _Slot(process, ours)
 
@@ -186,11 +189,10 @@ def _pickled(function: Callable[..., Any], workers: int) -> bytes:
         ) from error
 
 
-def _serve(pipe: Connection, pickled: bytes, threads: int) -> None:
+def _serve(pipe: Connection, pickled: bytes) -> None:
     """Answer items until the pipe is closed; both directions have a thread, so that nobody waits while there is work."""
     if current_thread() is main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    share_cores(threads)
     items: SimpleQueue[bytes | None] = SimpleQueue()
     Thread(target=_receive, args=(pipe, items), daemon=True).start()
     function = pickle.loads(pickled)
@@ -207,10 +209,19 @@ def _receive(pipe: Connection, items: "SimpleQueue[bytes | None]") -> None:
         items.put(None)
 
 
-def share_cores(threads: int) -> None:
-    """Let libraries that are loaded from now on use so many threads, unless somebody has said otherwise."""
-    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(name, str(threads))
+@contextmanager
+def _cores_shared(threads: int) -> Iterator[None]:
+    """Let processes that begin now use so many threads, unless somebody has said otherwise.
+
+    They must know before anything is loaded, and a new process first loads what the main module of this one has loaded.
+    """
+    added = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, str(threads)))
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
 
 
 def answer_to(function: Callable[[Any], Iterable[Any]], item: bytes) -> bytes:

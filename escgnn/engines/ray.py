@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from escgnn.engines.engine import ATTEMPTS, Item, Lost, Result, WorkerLostError
-from escgnn.engines.local import answer_to
+from escgnn.engines.local import THREADS, answer_to
 
 CALLS = 64  # of a worker, which is replaced then, so that nothing that leaks grows
 _functions: dict[str, Callable[[Any], Iterable[Any]]] = {}  # of a worker: the one that it was called with last
@@ -51,7 +51,7 @@ class RayEngine:
                 ray.shutdown()
 
     def _begin(self, ray: Any) -> None:
-        one = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+        one = dict.fromkeys(THREADS, "1")
         ray.init(
             address=self.address,
             num_cpus=(self.workers or None) if self.address is None else None,

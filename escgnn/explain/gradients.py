@@ -209,13 +209,17 @@ def _integrated(run: Run, graph: GraphStore, steps: int) -> Integrated:
 def run_copies(run: Run, graph: GraphStore, share: Tensor) -> tuple[Follower, Tensor]:
     """What a network says of copies of a graph along the path, (copies, outputs), with gradients, and what it read."""
     copies = graph.compact()[torch.zeros(len(share), dtype=torch.int64).numpy()].compact()
-    prepared = copies if run.once is None else run.once(copies)
-    batch = prepared.batch()
-    batch = batch if run.transform is None else run.transform(batch)
+    batch = _prepared(run, copies)
     follower = Follower(batch, share)
     with torch.enable_grad(), following(run.model, follower):
         out = said(run.task, run.scaling, run.model(batch))
     return follower, out
+
+
+def _prepared(run: Run, graphs: GraphStore) -> Any:
+    """Graphs as a batch that a network reads."""
+    batch = (graphs if run.once is None else run.once(graphs)).batch()
+    return batch if run.transform is None else run.transform(batch)
 
 
 def _contributions(run: Run, one: Followed, slope: Tensor, batch: Any, copies: int) -> dict[str, Tensor]:
@@ -288,9 +292,7 @@ def masked_parts(run: Run | Ensemble, graphs: GraphStore) -> list[dict[str, Tens
 def _masked_parts(run: Run, graph: GraphStore) -> dict[str, Tensor]:
     embeddings = [module for module in run.model.modules() if isinstance(module, StructuralEmbedding)]
     parts = [*dict.fromkeys(part for one in embeddings for part in bins_by_part(run, one))]
-    prepared = graph.compact() if run.once is None else run.once(graph.compact())
-    batch = prepared.batch()
-    batch = batch if run.transform is None else run.transform(batch)
+    batch = _prepared(run, graph.compact())
     whole = said(run.task, run.scaling, run.model(batch))[0]  # (outputs,)
     found = {}
     for part in parts:

@@ -11,6 +11,7 @@ from escgnn import depiction
 from escgnn.disk import rejected
 from escgnn.explain.molecules import Explained, Explanation
 from escgnn.explain.outputs import names_of, units_of
+from escgnn.hub import name_of
 from escgnn.markup import Markup, join, table, tag
 from escgnn.metrics import out_channels
 from escgnn.report import document, scrolling
@@ -44,7 +45,7 @@ def page(run: Run | Ensemble, source: str | PathLike[str], molecules: Iterable[E
         except ValueError as error:  # RDKit has no picture of it
             found.explained -= 1
             found.rejected.append(rejected(one.line, one.smiles, str(error)))
-    lede = f"What {run.folder.resolve().name} predicts for {Path(source).name}, and what each atom contributes."
+    lede = f"What {name_of(run.folder)} predicts for {Path(source).name}, and what each atom contributes."
     key = tag(
         "p", "An atom", tag("i", class_="up"), "raises the output,", tag("i", class_="down"), "lowers it.", class_="key"
     )

@@ -194,17 +194,29 @@ def _walks_of(graph: "networkx.Graph[int]", nodes: Nodes, left: int, back: Mappi
 
 
 def _cycles(at: Rooted, encoding: RootedEncoding) -> Found:
+    for nodes in _around(at, encoding.cycle_length):
+        yield Bin("cycle", len(nodes)), nodes
+
+
+def _rings(at: Rooted, encoding: RootedEncoding) -> Found:
+    """Cycles of which no two nodes are adjacent but those that follow each other."""
+    missing = int(at.u != at.v and not at.graph.has_edge(at.u, at.v))  # the edge that would close it
+    for nodes in _around(at, encoding.ring_length):
+        if at.graph.subgraph(nodes).number_of_edges() + missing == len(nodes):
+            yield Bin("ring", len(nodes)), nodes
+
+
+def _around(at: Rooted, longest: int) -> Iterator[Nodes]:
     """Cycles of the whole graph through the edge, or through the node u = v."""
-    longest = encoding.cycle_length
     if at.u != at.v:
         for path in networkx.all_simple_paths(at.graph, at.u, at.v, cutoff=longest - 1):
             if len(path) > 2:
-                yield Bin("cycle", len(path)), tuple(path)
+                yield tuple(path)
         return
     around = at.graph.subgraph({*at.graph} - {at.u})
     for a, b in combinations(at.graph[at.u], 2):
         for path in networkx.all_simple_paths(around, a, b, cutoff=longest - 2):
-            yield Bin("cycle", len(path) + 1), (at.u, *path)
+            yield (at.u, *path)
 
 
 def _mix(x: int) -> int:
@@ -233,5 +245,6 @@ MEMBERS: dict[str, Callable[[Rooted, RootedEncoding], Found]] = {
     "path": _paths,
     "walk": _walks,
     "cycle": _cycles,
+    "ring": _rings,
     "colour": _colours,
 }

@@ -11,6 +11,7 @@ import networkx
 import pyarrow.parquet as pq
 
 from escgnn.explorer.reading import Subject
+from escgnn.hub import name_of
 
 if TYPE_CHECKING:  # so that looking at graphs does not load torch
     from escgnn.training import Run
@@ -61,7 +62,7 @@ def predicted(run: "Run", subject: Subject) -> Prediction:
     """The prediction of a run for a graph, or in its warning why there is none; as `escgnn predict` has it."""
     from escgnn.training import predict_file
 
-    name = f"{run.folder.name} ({run.name}, epoch {run.epoch})"
+    name = f"{name_of(run.folder)} ({run.name}, epoch {run.epoch})"
     with TemporaryDirectory() as folder, catch_warnings(record=True) as caught:
         simplefilter("always")
         source = Path(folder, "graph.smi" if subject.smiles else "graph.g6")

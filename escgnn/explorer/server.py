@@ -22,6 +22,7 @@ from escgnn.explorer.page import Page
 from escgnn.explorer.prediction import predicted
 from escgnn.explorer.reading import KINDS, Subject, moved, read
 from escgnn.explorer.scene import Scene
+from escgnn.hub import name_of
 
 if TYPE_CHECKING:
     from escgnn.training import Run
@@ -138,7 +139,7 @@ class Server:
             "examples": EXAMPLES,
             "presets": presets.names(),
             "tests": [*TESTS],
-            "run": None if self.run is None else str(self.run.folder.name),
+            "run": None if self.run is None else name_of(self.run.folder),
         }
         return Page("live", "ESC-GNN explorer", data).html
 

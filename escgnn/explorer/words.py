@@ -43,6 +43,11 @@ def _joined(name: Bin) -> str:
     return "-".join(map(_label, name.labels))
 
 
+def _type(name: Bin) -> str:
+    """What is said behind a thing of some type; nothing if the bin speaks of none."""
+    return "" if name.type is None else f" of type {name.type}"
+
+
 def _degree(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     (d,) = name.numbers
     text = f"{d} or more" if d == encoding.max_degree else str(d)
@@ -55,12 +60,14 @@ def _node(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
 
 def _joint(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     a, b = name.numbers
-    return _label((a, b)), f"nodes at distance {a} from u and {b} from v", 1
+    kind = _type(name)
+    return f"{_label((a, b))}{kind}", f"nodes{kind} at distance {a} from u and {b} from v", 1
 
 
 def _edge(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     first, second = name.labels
-    return _joined(name), f"edges between labels {_label(first)} and {_label(second)}", 2
+    kind = _type(name)
+    return f"{_joined(name)}{kind}", f"edges{kind} between labels {_label(first)} and {_label(second)}", 2
 
 
 def _resistance(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
@@ -95,6 +102,16 @@ def _cycle(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     return f"{length}-cycles", f"{length}-cycles of the whole graph through the root", length
 
 
+def _ring(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
+    length, *composition = name.numbers
+    kind = f" of composition {composition[0]}" if composition else ""
+    return (
+        f"{length}-rings{kind}",
+        f"rings of {length} nodes{kind} through the root, cycles that no edge cuts short",
+        length,
+    )
+
+
 def _colour(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     colour = name.numbers[0]
     return f"colour {colour}", f"nodes of colour {colour} after {encoding.colour_rounds} rounds of 1-WL", 1
@@ -120,6 +137,7 @@ WORDS: dict[str, Callable[[Bin, RootedEncoding], tuple[str, str, int]]] = {
     "path": _path,
     "walk": _walk,
     "cycle": _cycle,
+    "ring": _ring,
     "colour": _colour,
     "clipped": _clipped,
 }

@@ -31,11 +31,15 @@ from escgnn.graphs.families import (
 )
 from escgnn.graphs.graph6 import decode as decode_graph6
 from escgnn.graphs.layout import layout
+from escgnn.graphs.lean import LeanGraph
 from escgnn.graphs.view import Graph, as_graph, disjoint_union, from_edge_index, from_edges, permute
+from escgnn.kernels.graphs import Types
 
 __all__ = [
     "COUNTING_RECIPE",
     "Graph",
+    "LeanGraph",
+    "Types",
     "as_graph",
     "barabasi_albert",
     "circulant",

@@ -1,7 +1,7 @@
 """One view of a graph, or of many at once: sorted, symmetric, simple adjacency lists."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx
@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from escgnn.graphs.graph6 import decode
 from escgnn.graphs.layout import layout
-from escgnn.kernels.graphs import Csr, build_csr, counting_sort, find_torn, pair_arcs
+from escgnn.kernels.graphs import Csr, Types, build_csr, counting_sort, find_torn, pair_arcs
 from escgnn.markup import drawing, tag
 
 MOST_DRAWN = 150  # nodes of a small picture
+LARGEST_TYPE = 2**62 - 1  # of a node or an edge; what hashes types has room for no more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +31,7 @@ class Graph:
         edge: Number of the undirected edge that each arc belongs to, ``(arcs,)``.
         edges: The undirected edges (u, v), u < v, in ascending order, ``(num_edges, 2)``.
         ptr: Where each graph's nodes begin, ``(graphs + 1,)``.
+        types: What kind nodes and edges are of, if somebody said; see `typed`.
     """
 
     csr: Csr
@@ -38,6 +40,7 @@ class Graph:
     edge: NDArray[np.int64]
     edges: NDArray[np.int64]
     ptr: NDArray[np.int64]
+    types: Types | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -59,6 +62,16 @@ class Graph:
         """Degree of every node."""
         return np.diff(self.csr.indptr)
 
+    @property
+    def max_degree(self) -> int:
+        """Highest degree of all nodes, 0 if there are none."""
+        return int(self.degrees.max(initial=0))
+
+    def edge_slices(self, size: int) -> Iterator[NDArray[np.int64]]:
+        """The undirected edges in their order, so many at a time."""
+        for start in range(0, len(self.edges), size):
+            yield self.edges[start : start + size]
+
     def neighbours(self, node: int) -> NDArray[np.int32]:
         """Neighbours of a node, ascending."""
         return self.csr.indices[self.csr.indptr[node] : self.csr.indptr[node + 1]]
@@ -71,23 +84,59 @@ class Graph:
         """Which of the graphs side by side each of these nodes belongs to, by number."""
         return np.searchsorted(self.ptr, nodes, side="right") - 1
 
+    def typed(self, nodes: ArrayLike | None = None, columns: ArrayLike | None = None) -> "Graph":
+        """The same graph, whose nodes and edges are of different kinds.
+
+        >>> from_edges([(0, 1), (1, 2)]).typed([6, 6, 8], [1, 1, 2, 2]).types.node
+        array([6, 6, 8])
+
+        Args:
+            nodes: Type of every node, an integer from 0 on; all are 0 if None.
+            columns: Type of every column of ``edge_index``. Where those of one edge differ, the largest counts; loops have none.
+
+        Raises:
+            ValueError: They are no such integers, or not as many as there are nodes or columns.
+        """
+        node = _checked_types("nodes", nodes, self.num_nodes)
+        given = _checked_types("columns", columns, self.arc.size)
+        largest = np.zeros(self.num_edges, np.int64)
+        is_edge = self.arc >= 0
+        np.maximum.at(largest, self.edge[self.arc[is_edge]], given[is_edge])
+        return replace(self, types=Types(node, largest[self.edge]))
+
+    @property
+    def column_types(self) -> NDArray[np.int64]:
+        """Type of every column of ``edge_index``, 0 for loops and where nothing is known."""
+        found = np.zeros(self.arc.size, np.int64)
+        if self.types is not None:
+            is_edge = self.arc >= 0
+            found[is_edge] = self.types.arc[self.arc[is_edge]]
+        return found
+
     def split(self) -> list["Graph"]:
         """The graphs that stand side by side, one by one, columns in the same order."""
         home = self.owner(self.edge_index[0])
         order = np.argsort(home, kind="stable")
         bounds = np.searchsorted(home[order], np.arange(self.num_graphs + 1))
-        return [
-            from_edge_index(
-                self.edge_index[:, order[bounds[g] : bounds[g + 1]]] - self.ptr[g],
-                self.ptr[g + 1] - self.ptr[g],
-            )
-            for g in range(self.num_graphs)
-        ]
+        column_types = self.column_types
+        found = []
+        for g in range(self.num_graphs):
+            columns = order[bounds[g] : bounds[g + 1]]
+            start = self.ptr[g]
+            stop = self.ptr[g + 1]
+            one = from_edge_index(self.edge_index[:, columns] - start, stop - start)
+            found.append(one if self.types is None else one.typed(self.types.node[start:stop], column_types[columns]))
+        return found
 
     def to_networkx(self) -> "networkx.Graph[int]":
-        """The same graph for networkx, nodes 0 to n-1, without loops and repeats."""
+        """The same graph for networkx, nodes 0 to n-1, without loops and repeats; types are the attribute ``type``."""
         graph: networkx.Graph[int] = networkx.empty_graph(self.num_nodes)
         graph.add_edges_from(self.edges.tolist())
+        if self.types is not None:
+            networkx.set_node_attributes(graph, dict(enumerate(self.types.node.tolist())), "type")
+            first = np.unique(self.edge, return_index=True)[1]  # an arc of each edge
+            of_edge = zip(map(tuple, self.edges.tolist()), self.types.arc[first].tolist(), strict=True)
+            networkx.set_edge_attributes(graph, dict(of_edge), "type")
         return graph
 
     @property
@@ -207,15 +256,19 @@ def as_graph(graph: Any, num_nodes: int | None = None) -> Graph:
 
 
 def disjoint_union(members: Sequence[Graph]) -> Graph:
-    """The graphs side by side, as PyG batches them."""
+    """The graphs side by side, as PyG batches them; their types, too, if all have some."""
     sizes = np.array([0, *(member.num_nodes for member in members)])
     columns = [member.edge_index + shift for member, shift in zip(members, sizes.cumsum(), strict=False)]
     ptr = [member.ptr[1:] + shift for member, shift in zip(members, sizes.cumsum(), strict=False)]
-    return from_edge_index(
+    union = from_edge_index(
         np.concatenate([np.empty((2, 0), np.int64), *columns], axis=1),
         int(sizes.sum()),
         ptr=np.concatenate([np.zeros(1, np.int64), *ptr]),
     )
+    types = [member.types.node for member in members if member.types is not None]
+    if not types or len(types) < len(members):
+        return union
+    return union.typed(np.concatenate(types), np.concatenate([member.column_types for member in members]))
 
 
 def permute(graph: Graph, order: ArrayLike, columns: ArrayLike | None = None) -> Graph:
@@ -223,8 +276,13 @@ def permute(graph: Graph, order: ArrayLike, columns: ArrayLike | None = None) ->
     order = np.asarray(order)
     if not np.array_equal(np.sort(order), np.arange(graph.num_nodes)):
         raise ValueError(f"order: not a permutation of 0 to {graph.num_nodes - 1}")
-    edge_index = order[graph.edge_index]
-    return from_edge_index(edge_index if columns is None else edge_index[:, np.asarray(columns)], graph.num_nodes)
+    kept = np.arange(graph.arc.size) if columns is None else np.asarray(columns)
+    renamed = from_edge_index(order[graph.edge_index][:, kept], graph.num_nodes)
+    if graph.types is None:
+        return renamed
+    nodes = np.empty_like(graph.types.node)
+    nodes[order] = graph.types.node
+    return renamed.typed(nodes, graph.column_types[kept])
 
 
 def _is_pair(pair: Sequence[Any]) -> bool:
@@ -240,6 +298,17 @@ def _checked_ptr(ptr: NDArray[np.int64], csr: Csr) -> NDArray[np.int64]:
     if torn >= 0:
         raise ValueError(f"ptr: an edge of node {torn} joins two of the graphs side by side")
     return ptr
+
+
+def _checked_types(name: str, given: ArrayLike | None, size: int) -> NDArray[np.int64]:
+    if given is None:
+        return np.zeros(size, np.int64)
+    types = np.asarray(given)
+    if types.shape != (size,) or (size and types.dtype.kind not in "iub"):
+        raise ValueError(f"{name}: shape {types.shape}, dtype {types.dtype}; expected {size} integers")
+    if size and not 0 <= types.min() <= types.max() <= LARGEST_TYPE:
+        raise ValueError(f"{name}: types from {types.min()} to {types.max()}; expected integers from 0 to 2 ** 62 - 1")
+    return types.astype(np.int64)
 
 
 def _checked_count(num_nodes: Any) -> int:

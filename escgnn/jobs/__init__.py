@@ -11,16 +11,9 @@ and writes the table that comes out. `escgnn.training.Predict` is a job, too; it
 from escgnn.jobs.count import Count, count_file
 from escgnn.jobs.encode import Encode, encode_file
 from escgnn.jobs.job import SHOWN, Job, Part, Tally
-from escgnn.jobs.long import (
-    LongWorkWarning,
-    check_seconds,
-    long_ones,
-    time_left,
-    too_long,
-    warn_if_long,
-)
+from escgnn.jobs.long import check_seconds, long_ones, time_left, too_long, warn_if_long
 from escgnn.jobs.stream import Progress, Summary, run
-from escgnn.kernels.threads import TooLongError
+from escgnn.kernels.threads import LongWorkWarning, TooLongError
 
 __all__ = [
     "SHOWN",

@@ -11,17 +11,13 @@ from numpy.typing import NDArray
 
 from escgnn.disk import Rejected, rejected
 from escgnn.jobs.job import Part, Tally
-from escgnn.kernels.threads import TooLongError, watched
-from escgnn.readers import Chunk, Rows, read_graphs
+from escgnn.kernels.threads import LongWorkWarning, TooLongError, watched
+from escgnn.readers import Chunk, Parse, Rows, read_graphs
 
 SPEED = 1e8  # steps a second, at the least
 ALONE = 1.0  # seconds from which on, at this speed, a graph is worked on alone
 WORRY = 30.0  # seconds from which on somebody should know
 DAY = 86400.0
-
-
-class LongWorkWarning(UserWarning):
-    """A graph may take very long."""
 
 
 def check_seconds(seconds: float | None) -> None:
@@ -34,12 +30,14 @@ def check_seconds(seconds: float | None) -> None:
         raise ValueError(f"max_seconds_per_graph: {seconds}; expected a number above 0")
 
 
-def of_graphs(piece: Rows | Chunk, work: Callable[[Chunk], Iterator[Part]]) -> Iterator[Part]:
-    """What the work makes of the graphs of a piece, and the rows of it that are none."""
+def of_graphs(
+    piece: Rows | Chunk, work: Callable[[Chunk], Iterator[Part]], parse: Parse | None = None
+) -> Iterator[Part]:
+    """What the work makes of the graphs of a piece, and the rows of it that are none; ``parse`` makes graphs of texts."""
     bad: tuple[Rejected, ...] = ()
     chunk: Chunk | None
     if isinstance(piece, Rows):
-        chunk, bad = read_graphs(piece)
+        chunk, bad = read_graphs(piece, parse)
     else:
         chunk = piece
     if bad:

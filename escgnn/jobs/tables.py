@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from escgnn.readers import Chunk, Rows
 
 
-def graph_schema(first: Rows | Chunk | None, columns: list[tuple[str, Any]]) -> Any:
+def graph_schema(first: Rows | Chunk | None, columns: list[Any]) -> Any:
     """The column ``graph``, of the type of the graphs' names, then these; rows are numbered."""
     names = first.ids.type if isinstance(first, Chunk) else pa.int64()
     return pa.schema([("graph", names), *columns])

@@ -119,11 +119,12 @@ def encode(
                 tally_triples(csr, walk, count, ball, motifs, mark, halt, histogram)
             if motifs.path.size:
                 tally_paths(csr, walk, count, ball, motifs, mark, around, halt, histogram)
-        for b in range(num_bins):
-            histogram[b] >>= layout.shift[b]
-        if motifs is not None:
+        if motifs is None:
             for b in range(num_bins):
-                histogram[b] = min(histogram[b], LARGEST_COUNT)
+                histogram[b] >>= layout.shift[b]
+        else:
+            for b in range(num_bins):
+                histogram[b] = min(histogram[b] >> layout.shift[b], LARGEST_COUNT)
         if radius < layout.hops:
             histogram[layout.clipped[radius]] += 1
         if resistance is not None:

@@ -15,6 +15,13 @@ class Csr(NamedTuple):
     indices: NDArray[np.int32]  # (arcs,)
 
 
+class Types(NamedTuple):
+    """What kind each node and each edge is of, as integers from 0 on: elements and bonds of a molecule, for one."""
+
+    node: NDArray[np.int64]  # (nodes,)
+    arc: NDArray[np.int64]  # (arcs,) the same in both directions of an edge
+
+
 @kernel
 def counting_sort(key: NDArray[np.int64], num_keys: int, before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
     """Write the columns listed in ``before`` into ``after``, stably sorted by ``key[column]``."""

@@ -35,7 +35,7 @@ def tally_triples(
     code, nodes = walk
     L = motifs.size
     for i in range(count):
-        if halt[0]:
+        if i % 32 == 31 and halt[0]:
             return
         x = nodes[i]
         near_x = ball[code[x]]
@@ -125,7 +125,7 @@ def tally_paths(
     L = motifs.size
     look_around(csr, walk, count, ball, motifs, around)
     for i in range(count):
-        if halt[0]:
+        if i % 32 == 31 and halt[0]:
             return
         x = nodes[i]
         label_x, degree = motifs.label[code[x]], csr.indptr[x + 1] - csr.indptr[x]

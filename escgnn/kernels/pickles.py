@@ -30,7 +30,7 @@ def read_pickle(content: NDArray[np.uint8], atoms: NDArray[np.int64], bonds: NDA
     Args:
         content: The bytes.
         atoms: Filled with atomic number, chiral tag, degree with hydrogens, charge, hydrogens, radical electrons,
-            hybridization, and whether it is aromatic and in a ring; ``(atoms, 9)``.
+            hybridization, whether it is aromatic and in a ring, isotope, and valence with hydrogens; ``(atoms, 11)``.
         bonds: Filled with the first and the second atom, type, stereo, and whether it is conjugated; ``(bonds, 5)``.
     """
     if content.size <= HEADER or content[VERSION] != 16 or len(atoms) > MOST or len(bonds) > MOST:
@@ -66,7 +66,11 @@ def _read_atoms(some: NDArray[np.uint8], atoms: NDArray[np.int64]) -> int:
                     return -1
                 value[bit] = np.int8(some[at])
                 at += 1
-        if told & 0x100:  # an isotope
+        isotope = np.int64(0)
+        if told & 0x100:
+            if at + 4 > some.size or some[at + 2] or some[at + 3]:
+                return -1
+            isotope = np.int64(some[at]) | np.int64(some[at + 1]) << 8
             at += 4
         atoms[atom, 3] = value[1]
         atoms[atom, 1] = value[2]
@@ -75,6 +79,8 @@ def _read_atoms(some: NDArray[np.uint8], atoms: NDArray[np.int64]) -> int:
         atoms[atom, 5] = value[7]
         atoms[atom, 2] = atoms[atom, 4]
         atoms[atom, 8] = 0
+        atoms[atom, 9] = isotope
+        atoms[atom, 10] = value[5] + value[6]  # by bonds and hydrogens in brackets, and by others
     return at
 
 

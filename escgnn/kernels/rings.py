@@ -1,10 +1,15 @@
-"""Rings of a graph: cycles that no edge cuts short, one by one, by a search that never leaves without a way back."""
+"""Rings: cycles that no edge cuts short, of a graph or through a root, by searches that never leave without a way back."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
-from escgnn.kernels.graphs import Csr
+from escgnn.kernels.colours import COLOURS, FACTORS, mix, times
+from escgnn.kernels.cycles import ON_PATH
+from escgnn.kernels.graphs import Csr, Types
+from escgnn.kernels.tallies import Tally, add
 
 
 @kernel
@@ -106,3 +111,175 @@ def find_rings(
         for i in range(last):
             distance[queue[i]] = far
     return rings, entries, steps
+
+
+class RingSearch(NamedTuple):
+    """Memory of a search for the rings through a root."""
+
+    distance: NDArray[np.int8]  # (nodes,) to the end of the path, far between searches
+    beside: NDArray[np.int32]  # (nodes,) how many nodes of the path are adjacent, zero between searches
+    queue: NDArray[np.int32]  # (nodes,)
+    path: NDArray[np.int64]  # (3, longest) nodes, the next arc to try of each, and the arcs that led there
+    reading: NDArray[np.int64]  # (2 * longest,) types around a ring: a node, an edge, a node, and so on
+
+
+@kernel
+def make_ring_search(csr: Csr, lengths: int) -> RingSearch:
+    """Memory to look for rings of so many lengths from 3 on, none if there are none."""
+    nodes = csr.indptr.size - 1 if lengths else 0
+    longest = lengths + 2
+    return RingSearch(
+        np.full(nodes, longest // 2 + 1, np.int8),
+        np.zeros(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.empty((3, longest), np.int64),
+        np.empty(2 * longest, np.int64),
+    )
+
+
+@kernel
+def least_reading(reading: NDArray[np.int64], length: int) -> tuple[int, int]:
+    """Where to begin, and in which direction to go, so that what is read around a ring is least.
+
+    It is read from any node, either way: C-N=C, as 6 1 7 2 6 1 with the bond back to the first, is least as 6 1 6 1 7 2.
+    """
+    best_start, best_step = 0, 1
+    for start in range(0, length, 2):
+        for step in (1, -1):
+            here = start
+            there = best_start
+            for _ in range(length):
+                if reading[here] != reading[there]:
+                    if reading[here] < reading[there]:
+                        best_start, best_step = start, step
+                    break
+                here = (here + step + length) % length
+                there = (there + best_step + length) % length
+    return best_start, best_step
+
+
+@kernel
+def hash_ring(reading: NDArray[np.int64], length: int) -> int:
+    """A number below 2 ** 62, the same from wherever the ring is read, and in both directions."""
+    place, step = least_reading(reading, length)
+    found = 0
+    for _ in range(length):
+        found = (times(found, FACTORS[0]) + reading[place] + 1) & COLOURS
+        place = (place + step + length) % length
+    return mix(found)
+
+
+@kernel
+def type_between(csr: Csr, arc_type: NDArray[np.int64], u: int, v: int) -> int:
+    """Type of the edge uv, 0 if there is none."""
+    found = 0
+    for k in range(csr.indptr[u], csr.indptr[u + 1]):
+        if csr.indices[k] == v:
+            found = arc_type[k]
+    return found
+
+
+@kernel
+def rings_between(
+    csr: Csr,
+    types: Types,
+    s: int,
+    t: int,
+    above: int,
+    bins: NDArray[np.int32],
+    search: RingSearch,
+    halt: NDArray[np.uint8],
+    tally: Tally,
+) -> None:
+    """Count the rings that the edge st closes, be it there or not, in ``bins``, by length from 3 on and by hash.
+
+    They are the paths from s to t that no edge cuts short. A path grows by nodes that are joined to its end, to no other node of
+    it, and not to t; one that is joined to t ends it. Nodes that are too far from t to come there in time are not tried. Only
+    rings are counted in which t's other neighbour is a node above ``above``. Once ``halt[0]`` is not 0 the search ends early,
+    and means nothing.
+
+    Example: the square s - t - a - b - s with the diagonal s - a. From s to a, which is next to t: the ring s a t. To b, but not
+    on to a, which is joined to s as well: the square is none.
+    """
+    distance, beside, queue, path, reading = search
+    longest = bins.shape[0] + 2
+    far = distance[s]
+    distance[s] = ON_PATH
+    distance[t] = 0
+    queue[0] = t
+    first, last = 0, 1
+    for step in range(1, far):
+        stop = last
+        for i in range(first, stop):
+            w = queue[i]
+            for k in range(csr.indptr[w], csr.indptr[w + 1]):
+                x = csr.indices[k]
+                if distance[x] == far:
+                    distance[x] = step
+                    queue[last] = x
+                    last += 1
+        first = stop
+    nodes, arc, along = path
+    depth = 0
+    nodes[0] = s
+    arc[0] = csr.indptr[s]
+    for k in range(csr.indptr[s], csr.indptr[s + 1]):
+        beside[csr.indices[k]] += 1
+    while depth >= 0:
+        node = nodes[depth]
+        if arc[depth] == csr.indptr[node + 1]:  # all tried: take it back
+            if halt[0]:
+                return
+            for k in range(csr.indptr[node], csr.indptr[node + 1]):
+                beside[csr.indices[k]] -= 1
+            depth -= 1
+            continue
+        k = arc[depth]
+        arc[depth] += 1
+        x = csr.indices[k]
+        size = depth + 2 + distance[x]  # nodes up to x, and those of a shortest way to t
+        if distance[x] == 0 or size > longest or beside[x] != 1:
+            continue
+        if distance[x] > 1:
+            depth += 1
+            nodes[depth] = x
+            arc[depth] = csr.indptr[x]
+            along[depth] = k
+            for j in range(csr.indptr[x], csr.indptr[x + 1]):
+                beside[csr.indices[j]] += 1
+        elif x > above:
+            composition = 0
+            if bins.shape[1] > 1:
+                for i in range(depth + 1):
+                    reading[2 * i] = types.node[nodes[i]]
+                    reading[2 * i + 1] = types.arc[along[i + 1]] if i < depth else types.arc[k]
+                reading[2 * depth + 2] = types.node[x]
+                reading[2 * depth + 3] = type_between(csr, types.arc, x, t)
+                reading[2 * depth + 4] = types.node[t]
+                reading[2 * depth + 5] = type_between(csr, types.arc, s, t)
+                composition = hash_ring(reading, 2 * size) % bins.shape[1]
+            add(tally, 0, bins[size - 3, composition])
+            add(tally, 1, bins[size - 3, composition])
+    for i in range(last):
+        distance[queue[i]] = far
+    distance[s] = far
+
+
+@kernel
+def tally_rings(
+    csr: Csr,
+    types: Types,
+    u: int,
+    v: int,
+    bins: NDArray[np.int32],
+    search: RingSearch,
+    halt: NDArray[np.uint8],
+    tally: Tally,
+) -> None:
+    """Count the rings through the edge uv, or through the node u = v: each there from the lower of its two neighbours."""
+    if u != v:
+        rings_between(csr, types, u, v, -1, bins, search, halt, tally)
+        return
+    for k in range(csr.indptr[v], csr.indptr[v + 1]):
+        a = csr.indices[k]
+        rings_between(csr, types, a, v, a, bins, search, halt, tally)

@@ -40,17 +40,19 @@ def scatter(
     first: NDArray[np.int64],
     following: NDArray[np.int64],
     starts: NDArray[np.int64],
-    source: NDArray[np.int32],
+    bins: NDArray[np.int32],
+    counts: NDArray[np.int32],
     target: NDArray[np.int32],
 ) -> None:
-    """Copy the rows that lie in ``source`` to every column that shows them."""
+    """Copy rows to every column of ``target``, bins and counts, that shows them."""
     begin = 0
     for row in range(lengths.size):
         column = first[row]
         while column >= 0:
             start = starts[column]
             for k in range(lengths[row]):
-                target[start + k] = source[begin + k]
+                target[0, start + k] = bins[begin + k]
+                target[1, start + k] = counts[begin + k]
             column = following[column]
         begin += lengths[row]
 

@@ -11,7 +11,6 @@ from escgnn.kernels import kernel
 
 END = 10  # a line feed, behind every text
 MARKS = 100  # %99 is the largest mark of a ring with two digits
-NO_RING = -1  # instead of a mark
 # what a letter is: an atom, or one of these
 UNKNOWN = 0
 ATOM = 1
@@ -54,35 +53,29 @@ def read_bonds(
     num_atoms: NDArray[np.int64],
     num_bonds: NDArray[np.int64],
     bonds: NDArray[np.int64],
-    atoms: NDArray[np.int64],
 ) -> None:
     """Write the atoms and bonds of every text, one after another; -1 atoms where a letter or a bracket is not understood.
 
     In ``C1CC=1(O).N`` the fourth letter is atom 2, which is bonded to atom 1 and, as both have the mark 1, to atom 0; O to
-    atom 2, where the bracket opened; N, behind a dot, to none. The bond of a ring stands where its second mark is and, as
-    RDKit has it, runs from there to the first mark unless its symbol stood before that one: here it is 2, 0, "=", 1.
+    atom 2, where the bracket opened; N, behind a dot, to none.
 
     Args:
         letters: The texts, each ended by a line feed.
         kinds: What each letter is, `KINDS`.
         num_atoms: Filled with the number of atoms of each, ``(texts,)``.
         num_bonds: Filled with the number of bonds of each, ``(texts,)``.
-        bonds: Filled with the two atoms, the letter of the bond or 0, and the mark of its ring or -1; ``(letters, 4)``.
-        atoms: Filled with the place of the first letter of each atom, ``(letters,)``.
+        bonds: Filled with the two atoms of each bond, the earlier one first, ``(letters, 2)``.
     """
     first = np.empty(MARKS, np.int64)  # the atom with the first of two marks, or -1
-    symbol = np.empty(MARKS, np.int64)  # the letter of a bond before that mark, or 0
     branch = np.empty(letters.size, np.int64)  # atoms where brackets opened
     place = 0
     filled = 0
-    seen = 0  # atoms
     for text in range(num_atoms.size):
         first[:] = -1
         open_rings = 0
         depth = 0
         count = 0
         last = -1  # the atom that the next one is bonded to
-        bond = 0  # letter
         begin = filled
         good = True
         while good and letters[place] != END:
@@ -90,7 +83,6 @@ def read_bonds(
             kind = kinds[letter]
             place += 1
             if kind in (ATOM, TWO_LETTERS, BRACKET):
-                atoms[seen + count] = place - 1
                 if kind == TWO_LETTERS and letters[place] == (ord("l") if letter == ord("C") else ord("r")):
                     place += 1
                 if kind == BRACKET:
@@ -101,12 +93,9 @@ def read_bonds(
                 if last >= 0:
                     bonds[filled, 0] = last
                     bonds[filled, 1] = count
-                    bonds[filled, 2] = bond
-                    bonds[filled, 3] = NO_RING
                     filled += 1
                 last = count
                 count += 1
-                bond = 0
             elif kind in (DIGIT, PERCENT):
                 mark = int(letter) - ord("0")
                 if kind == PERCENT:
@@ -119,20 +108,13 @@ def read_bonds(
                     good = False
                 elif first[mark] < 0:
                     first[mark] = last
-                    symbol[mark] = bond
                     open_rings += 1
                 else:
-                    is_told_first = symbol[mark] != 0
-                    bonds[filled, 0] = first[mark] if is_told_first else last
-                    bonds[filled, 1] = last if is_told_first else first[mark]
-                    bonds[filled, 2] = symbol[mark] if is_told_first else bond
-                    bonds[filled, 3] = mark
+                    bonds[filled, 0] = min(first[mark], last)
+                    bonds[filled, 1] = max(first[mark], last)
                     filled += 1
                     first[mark] = -1
                     open_rings -= 1
-                bond = 0
-            elif kind == BOND:
-                bond = int(letter)
             elif kind == OPEN:
                 branch[depth] = last
                 depth += 1
@@ -141,7 +123,7 @@ def read_bonds(
                 last = branch[depth]
             elif kind == DOT:
                 last = -1
-            else:
+            elif kind != BOND:
                 good = False
         while letters[place] != END:
             place += 1
@@ -151,4 +133,3 @@ def read_bonds(
             count = -1
         num_atoms[text] = count
         num_bonds[text] = filled - begin
-        seen += max(count, 0)

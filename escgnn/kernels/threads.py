@@ -4,11 +4,13 @@ numba's own parallel layers are none of these. Our kernels release the interpret
 result does not depend on how many there are: each block is computed alone and blocks are joined in order.
 
 Work that may take long is left to the pool: the thread that asked for it only waits, so that it hears of Ctrl-C at once, and
-sets the flag ``halt``, which kernels look at, when it is told to stop or when the time of `watched` is over.
+sets the flag ``halt``, which kernels look at, when it is told to stop or when the time of `watched` is over. If nobody follows
+such work, a warning says after a while that it goes on.
 """
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -25,6 +27,7 @@ T = TypeVar("T")
 Halt = NDArray[np.uint8]  # (1,), 0 as long as somebody waits for the work
 
 TICK = 0.1  # seconds between two looks at the clock
+PATIENCE = 30.0  # seconds of work that nobody follows until a warning
 LONG = 3e7  # steps of work, some tenth of a second, from which on it is watched
 
 _lock = Lock()
@@ -34,6 +37,10 @@ _thread = local()
 
 class TooLongError(Exception):
     """Work was stopped because its time was over."""
+
+
+class LongWorkWarning(UserWarning):
+    """Work takes very long, or may."""
 
 
 @dataclass(frozen=True)
@@ -159,18 +166,28 @@ def over_blocks(
 def _wait(helpers: list[Future[None]], halt: Halt, share: Callable[[], float]) -> None:
     """Wait for all helpers; whatever ends the waiting ends their work, too."""
     watch = _watch.get()
+    is_told = watch != Watch()
+    begin = time.monotonic()
     try:
         while wait(helpers, timeout=TICK).not_done:
             if watch.until is not None and time.monotonic() > watch.until:
                 raise TooLongError
             if watch.tell is not None:
                 watch.tell(watch.about, min(watch.begin + watch.span * share(), 1.0))
+            if not is_told and time.monotonic() - begin > PATIENCE:
+                is_told = True
+                _warn(share())
     except BaseException:
         halt[0] = 1
         for helper in helpers:
             helper.cancel()
         wait(helpers)
         raise
+
+
+def _warn(share: float) -> None:
+    advice = "dense graphs take long, above all for large patterns, the part cycle and many hops; Ctrl-C ends it"
+    warnings.warn(f"after {PATIENCE:.0f} s of work {share:.0%} is done: {advice}", LongWorkWarning, stacklevel=2)
 
 
 def _shared_pool() -> ThreadPoolExecutor:

@@ -129,8 +129,11 @@ def _pna(shape: Shape) -> nn.Module:
     """Corso et al., Principal Neighbourhood Aggregation for Graph Nets, NeurIPS 2020."""
     aggregators = ["sum", "mean", "min", "max", "std"]
     scalers = ["identity", "amplification", "attenuation"]
-    degrees = torch.tensor(shape.degrees or MOLECULE_DEGREES)
-    conv = PNAConv(shape.channels, shape.channels, aggregators, scalers, degrees, shape.edge_channels)
+    degrees = shape.degrees or MOLECULE_DEGREES
+    if not any(degrees[1:]):  # graphs without edges, by whose mean degree PyG would divide
+        degrees = MOLECULE_DEGREES
+    counts = torch.tensor(degrees)
+    conv = PNAConv(shape.channels, shape.channels, aggregators, scalers, counts, shape.edge_channels)
     return LocalLayer(conv, shape)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from escgnn.graphs import Graph, from_edges
+from escgnn.graphs import Graph, Types, from_edge_index, from_edges
 from escgnn.readers.parsed import Parsed
 
 
@@ -34,7 +34,24 @@ class Chunk:
         first, last = np.searchsorted(self.graphs.edges[:, 0], [low, high])  # no edge joins two graphs
         edges = self.graphs.edges[first:last] - low
         sizes = np.diff(self.graphs.ptr[start : stop + 1])
-        return side_by_side(self.ids[start:stop], self.lines[start:stop], self.node_ids[low:high], sizes, edges)
+        some = side_by_side(self.ids[start:stop], self.lines[start:stop], self.node_ids[low:high], sizes, edges)
+        if self.graphs.types is None:
+            return some
+        arcs = slice(*self.graphs.csr.indptr[[low, high]].tolist())
+        types = Types(self.graphs.types.node[low:high], self.graphs.types.arc[arcs])
+        return replace(some, graphs=replace(some.graphs, types=types))
+
+    def typed(self, edges: NDArray[np.int64], node: NDArray[np.int64], edge: NDArray[np.int64]) -> "Chunk":
+        """The same graphs with types.
+
+        Args:
+            edges: The edges, each once, which count through all graphs, ``(edges, 2)``.
+            node: Type of every node.
+            edge: Type of every edge.
+        """
+        columns = np.concatenate([edges, edges[:, ::-1]]).T
+        whole = from_edge_index(columns, self.graphs.num_nodes).typed(node, np.tile(edge, 2))
+        return replace(self, graphs=replace(self.graphs, types=whole.types))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -172,17 +172,28 @@ class GraphFile:
             self.on_reject(row)
 
 
-def read_graphs(rows: Rows) -> tuple[Chunk | None, tuple[Rejected, ...]]:
-    """The graphs of some rows side by side, if there are any, and the rows that have none."""
-    graphs, bad = _parsed(rows)
+def read_graphs(rows: Rows, parse: Parse | None = None) -> tuple[Chunk | None, tuple[Rejected, ...]]:
+    """The graphs of some rows side by side, if there are any, and the rows that have none.
+
+    Args:
+        rows: The rows.
+        parse: What makes graphs of their texts, if bare ones are not enough. Columns that it calls ``type`` are the types of
+            nodes and edges.
+    """
+    graphs, bad = _parsed(rows, parse)
     block = (rows.first + graphs.good, np.array(rows.lines, np.int64)[graphs.good], graphs)
     whole = int(graphs.num_nodes.sum() + graphs.num_edges.sum()) + 1  # all in one chunk
-    return next(pack([block], whole), None), bad
+    chunk = next(pack([block], whole), None)
+    if chunk is not None and "type" in graphs.node:
+        shift = np.repeat(np.cumsum(graphs.num_nodes) - graphs.num_nodes, graphs.num_edges)
+        chunk = chunk.typed(graphs.edges + shift[:, None], graphs.node["type"], graphs.edge["type"])
+    return chunk, bad
 
 
-def _parsed(rows: Rows) -> tuple[Parsed, tuple[Rejected, ...]]:
+def _parsed(rows: Rows, parse: Parse | None = None) -> tuple[Parsed, tuple[Rejected, ...]]:
     """The graphs of rows, and the rows that have none, in their order."""
-    parse: Parse = parse_smiles if rows.holds == "smiles" else parse_graph6
+    if parse is None:
+        parse = parse_smiles if rows.holds == "smiles" else parse_graph6
     graphs = parse(rows.texts)
     reasons = {**graphs.reasons, **rows.trouble}
     bad = (rejected(rows.lines[number], rows.records[number], reasons[number]) for number in sorted(reasons))

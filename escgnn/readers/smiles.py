@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels.smiles import KINDS, read_bonds
-from escgnn.readers.parsed import NO_EDGES, Parsed
+from escgnn.readers.parsed import Parsed
 
 MOST_LETTERS = 100_000  # of a SMILES, which take RDKit about a second
 MOST_RINGS = 1000  # the same
@@ -126,27 +126,28 @@ def parse_smiles(texts: Sequence[str]) -> Parsed:
         ImportError: RDKit is not installed.
     """
     written = bonds_as_written([first_word(text) for text in texts])
+    atoms = written.num_atoms.tolist()
+    its_bonds = written.num_bonds.tolist()
     good = []
     num_nodes = []
     others: dict[int, NDArray[np.int64]] = {}  # bonds by RDKit, where it has other atoms than the text
     reasons: dict[int, str] = {}
     for number, molecule in molecules(texts, reasons):
         size = molecule.GetNumAtoms()
-        if written.num_atoms[number] != size or written.num_bonds[number] != molecule.GetNumBonds():
-            others[number] = np.array(bonds(molecule), np.int64).reshape(-1, 2)
+        if atoms[number] != size or its_bonds[number] != molecule.GetNumBonds():
+            others[number] = np.sort(np.array(bonds(molecule), np.int64).reshape(-1, 2), axis=1)
         good.append(number)
         num_nodes.append(size)
     used = np.zeros(len(texts), bool)
     used[good] = True
     used[[*others]] = False
-    edges = written.bonds[np.repeat(used, written.num_bonds), :2]
+    edges = written.bonds[np.repeat(used, written.num_bonds)]
     num_edges = np.where(used, written.num_bonds, 0)
     if others:
         owner = np.repeat(np.arange(len(texts)), num_edges)
         num_edges[[*others]] = [len(pairs) for pairs in others.values()]
         owner = np.concatenate([owner, np.repeat([*others], num_edges[[*others]])])
         edges = np.concatenate([edges, *others.values()])[np.argsort(owner, kind="stable")]
-    edges = np.stack([edges.min(axis=1), edges.max(axis=1)], axis=1) if len(edges) else NO_EDGES
     return Parsed(np.array(good, np.int64), np.array(num_nodes, np.int64), num_edges[good], edges, reasons)
 
 
@@ -157,28 +158,23 @@ class Written:
     Attributes:
         num_atoms: Of each, ``(texts,)``; -1 if it is not understood.
         num_bonds: Of each, ``(texts,)``.
-        bonds: Of all, one after another: two atoms, the letter of the bond, the mark of its ring; ``(bonds, 4)``.
-        letters: All texts, each with a line feed behind it.
-        atoms: Where among the letters each atom begins, ``(atoms,)``.
+        bonds: The two atoms of each bond, the earlier one first, of all texts one after another, ``(bonds, 2)``.
     """
 
     num_atoms: NDArray[np.int64]
     num_bonds: NDArray[np.int64]
     bonds: NDArray[np.int64]
-    letters: NDArray[np.uint8]
-    atoms: NDArray[np.int64]
 
 
 def bonds_as_written(smiles: Sequence[str]) -> Written:
     """The atoms and bonds of SMILES, none of which holds a space, whether they make sense or not.
 
-    >>> bonds_as_written(["C1CC1"]).bonds[:, :2].tolist()
-    [[0, 1], [1, 2], [2, 0]]
+    >>> bonds_as_written(["C1CC1"]).bonds.tolist()
+    [[0, 1], [1, 2], [0, 2]]
     """
     letters = np.frombuffer("".join(f"{text}\n" for text in smiles).encode("ascii", "replace"), np.uint8)
     num_atoms = np.empty(len(smiles), np.int64)
     num_bonds = np.empty(len(smiles), np.int64)
-    found = np.empty((letters.size, 4), np.int64)
-    atoms = np.empty(letters.size, np.int64)
-    read_bonds(letters, KINDS, num_atoms, num_bonds, found, atoms)
-    return Written(num_atoms, num_bonds, found[: num_bonds.sum()], letters, atoms[: np.maximum(num_atoms, 0).sum()])
+    found = np.empty((letters.size, 2), np.int64)
+    read_bonds(letters, KINDS, num_atoms, num_bonds, found)
+    return Written(num_atoms, num_bonds, found[: num_bonds.sum()])

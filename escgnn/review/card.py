@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from escgnn.hub import name_of
 from escgnn.review.measuring import COVERAGE, Review
 
 
@@ -21,7 +22,7 @@ def card(review: Review, *, baseline: str | PathLike[str] | None = None) -> str:
     """
     run = review.run
     lines = ["---", "library_name: escgnn", "tags: [graph-neural-network, molecules]", "---", ""]
-    lines += [f"# {run.folder.resolve().name}", ""]
+    lines += [f"# {name_of(run.folder)}", ""]
     lines += [
         f"Predicts {', '.join(f'`{one.targets[0]}` ({one.kind})' for one in run.task.singles)} of a molecular graph."
     ]

@@ -3,7 +3,7 @@
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -58,6 +58,7 @@ class Review:
         bundle: The data with the split of the training; None if it is not at hand.
         subset: Which rows judge: ``"test"`` or, of other data, ``"all"``.
         seed: Of the bootstrap.
+        resamples: How often it draws.
     """
 
     run: Ensemble
@@ -67,7 +68,7 @@ class Review:
     bundle: DatasetBundle | None = None
     subset: str = "test"
     seed: int = 0
-    resamples: int = field(default=RESAMPLES)
+    resamples: int = RESAMPLES
 
     @cached_property
     def judged(self) -> tuple[Tensor, Tensor]:

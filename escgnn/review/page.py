@@ -8,6 +8,7 @@ import numpy as np
 
 from escgnn import depiction
 from escgnn.disk import atomic
+from escgnn.hub import name_of
 from escgnn.markup import Markup, join, table, tag
 from escgnn.report import Series, chart, document, scrolling, thinned
 from escgnn.review.measuring import COVERAGE, Review, columns_of, precision_recall, reliability, roc
@@ -42,7 +43,7 @@ def write_page(review: Review, output: str | PathLike[str]) -> Path:
 
 def page(review: Review) -> str:
     """The whole page."""
-    title = f"Run {review.run.folder.resolve().name}"
+    title = f"Run {name_of(review.run.folder)}"
     sections = [_header(title, review), _metrics(review), _curves(review)]
     if review.rows:
         parts = columns_of(review.run.task, review.predicted, review.judged[1])

@@ -33,6 +33,7 @@ class Done:
         finished: When, in seconds since 1970.
         attempts: How many it took.
         host: The machine.
+        cpu_seconds: Processor time of all threads, which other work on the machine does not change.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Done:
     finished: float
     attempts: int
     host: str
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

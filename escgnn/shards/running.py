@@ -91,6 +91,7 @@ class ShardWork:
 
     def _done(self, shard: Shard, attempt: int) -> Done:
         begin = time.perf_counter()
+        begin_cpu = time.process_time()
         shard.check()
         with local_copy(shard.source) as source, self.folder.new_files(f"{shard.name}.parquet") as output:
             summary = run(
@@ -115,6 +116,7 @@ class ShardWork:
             finished=time.time(),
             attempts=attempt,
             host=platform.node(),
+            cpu_seconds=time.process_time() - begin_cpu,
         )
         write_done(self.folder, done)
         return done

@@ -24,6 +24,7 @@ class Status:
         rate: Graphs a second, from when the first of these shards began to when the last ended.
         seconds_left: What the rest takes at the rate of the bytes so far; None while nothing is known.
         hosts: The machines.
+        cpu_seconds: Processor time of the shards that are done, without what it takes to start workers.
     """
 
     folder: str
@@ -37,6 +38,7 @@ class Status:
     rate: float
     seconds_left: float | None
     hosts: tuple[str, ...]
+    cpu_seconds: float
 
     @property
     def left(self) -> int:
@@ -80,4 +82,5 @@ def read_status(folder: str) -> Status:
         rate=graphs / max(span, 1e-9) if done else 0.0,
         seconds_left=span * (watch.total - read) / read if read else None,
         hosts=tuple(sorted({one.host for one in done})),
+        cpu_seconds=sum(one.cpu_seconds for one in done),
     )

@@ -156,6 +156,6 @@ def parts_resolve() -> Finding:
         "holds",
         "The radii from 1 to 4 at which a part alone tells the pair apart: the rooted pairs by the rows of (0, 1) and (1, 0), "
         "the circulants by ESC-WL. The paper's four parts are blind to all of them; of its fifth, `resistance`, bins are 0.5 "
-        "wide. Walks have up to 6 edges, cycles up to 8 nodes, colours two rounds and 64 bins.",
+        "wide. Walks have up to 6 edges, cycles and rings up to 8 nodes, colours two rounds and 64 bins.",
         table=Table(("part", *(f"{name}, rooted" for name in pairs), "C15(1,4), C15(1,6)"), tuple(rows)),
     )

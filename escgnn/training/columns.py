@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +59,7 @@ def check_extras(predictors: Sequence[Predictor], extras: Extras) -> None:
         raise ValueError("calibrated: probabilities are of classes, and these targets are numbers; they have intervals")
     for predictor in predictors:
         if extras.interval is not None:
-            _bounds(predictor, torch.zeros(predictor.size, 1, _width(predictor.task)), extras.interval)
+            _bounds(predictor, torch.zeros(predictor.size, 1, out_channels(predictor.task)), extras.interval)
         if extras.calibrated:
             _ = predictor.calibration
         if extras.similarity:
@@ -68,24 +68,54 @@ def check_extras(predictors: Sequence[Predictor], extras: Extras) -> None:
             _ = predictor.channels
 
 
+class Column(NamedTuple):
+    """A column that is added.
+
+    Attributes:
+        name: What it is called, if no column of a lower rank is called so.
+        kind: Its pyarrow type.
+        rank: 0 for predictions, 1 for what is said of them, 2 for the probabilities of classes, whose names are a user's own.
+    """
+
+    name: str
+    kind: Any
+    rank: int = 1
+
+
 def added_columns(predictor: Predictor, extras: Extras, prefix: str = "") -> list[tuple[str, Any]]:
-    """Names and types of the columns of one predictor."""
-    added: list[tuple[str, Any]] = []
+    """Names and types of the columns of one predictor, no two of the same name."""
+    number = pa.float64()
+    added: list[Column] = []
     for single in predictor.task.singles:
         target = f"pred_{single.targets[0]}"
         is_classes = single.kind == "multiclass"
-        added.append((target, class_names(single).type if is_classes else pa.float64()))
+        added.append(Column(target, class_names(single).type if is_classes else number, 0))
         if predictor.size > 1:
-            added.append((f"{target}_std", pa.float64()))
+            added.append(Column(f"{target}_std", number))
         if extras.interval is not None and single.kind == "regression":
-            added += [(f"{target}_low", pa.float64()), (f"{target}_high", pa.float64())]
+            added += [Column(f"{target}_low", number), Column(f"{target}_high", number)]
         if is_classes:
-            added += [(f"{target}_{name}", pa.float64()) for name in class_names(single).to_pylist()]
+            added += [Column(f"{target}_{name}", number, 2) for name in class_names(single).to_pylist()]
     if extras.similarity:
-        added.append(("similarity", pa.float64()))
+        added.append(Column("similarity", number))
     if extras.embedding:
-        added += [(f"embedding_{number}", pa.float64()) for number in range(predictor.channels)]
-    return [(f"{prefix}{name}", kind) for name, kind in added]
+        added += [Column(f"embedding_{place}", number) for place in range(predictor.channels)]
+    names = _told_apart(added)
+    return [(f"{prefix}{name}", column.kind) for name, column in zip(names, added, strict=True)]
+
+
+def _told_apart(columns: Sequence[Column]) -> list[str]:
+    """Names of columns; of those that are the same the first by rank keeps it, others end in ``_2`` or the next free number."""
+    names = [column.name for column in columns]
+    wanted = {*names}
+    kept: set[str] = set()
+    for place in sorted(range(len(columns)), key=lambda place: columns[place].rank):
+        number = 1
+        while names[place] in kept or (number > 1 and names[place] in wanted):
+            number += 1
+            names[place] = f"{columns[place].name}_{number}"
+        kept.add(names[place])
+    return names
 
 
 def values_of(predictor: Predictor, graphs: GraphStore, batch_size: int, extras: Extras) -> Values:
@@ -100,7 +130,7 @@ def values_of(predictor: Predictor, graphs: GraphStore, batch_size: int, extras:
 
 def width_of(predictor: Predictor, extras: Extras) -> int:
     """How wide `values_of` is."""
-    return predictor.size * _width(predictor.task) + (predictor.channels if extras.embedding else 0)
+    return predictor.size * out_channels(predictor.task) + (predictor.channels if extras.embedding else 0)
 
 
 def filled_columns(predictor: Predictor, values: Values, texts: Sequence[str], extras: Extras) -> list[Any]:
@@ -113,7 +143,7 @@ def filled_columns(predictor: Predictor, values: Values, texts: Sequence[str], e
         extras: What else is wanted.
     """
     task = predictor.task
-    width = _width(task)
+    width = out_channels(task)
     members = torch.from_numpy(values[:, : predictor.size * width]).view(len(values), predictor.size, width)
     answers = members.permute(1, 0, 2)  # (members, rows, outputs)
     middle, deviation = middle_of(answers)  # (rows, outputs), (rows, outputs)
@@ -150,10 +180,6 @@ def class_names(task: Task) -> Any:
     if all(re.fullmatch("0|-?[1-9][0-9]*", name, re.ASCII) for name in names):
         return pa.array([int(name) for name in names], pa.int64())
     return pa.array(names, pa.string())
-
-
-def _width(task: Task) -> int:
-    return out_channels(task)
 
 
 def _bounds(predictor: Predictor, answers: torch.Tensor, level: float) -> dict[int, tuple[Values, Values]]:

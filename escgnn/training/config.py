@@ -37,7 +37,7 @@ class TrainConfig(BaseModel):
         warmup: See ``schedule``.
         epochs: Most epochs to train.
         early_stopping: Stop when the validation metric has not improved for so many epochs; None never does.
-        batch_size: Graphs in a step, over all devices together.
+        batch_size: Graphs in a step, over all devices of all nodes together.
         select: The best epoch, whose weights are kept and judged, is the one with the best validation ``"metric"``, among
             equals by the validation loss; or the one with the least validation ``"loss"``.
         average: How much of the mean of the weights stays at every step; the mean is what is validated and kept. At first it is
@@ -47,8 +47,11 @@ class TrainConfig(BaseModel):
         precision: ``"32"``, ``"64"``, or mixed: ``"bf16-mixed"``, ``"16-mixed"``.
         compile: Compile the network with ``torch.compile``.
         accelerator: ``"auto"``, ``"cpu"``, ``"gpu"`` or another of Lightning's.
-        devices: Processes or GPUs that share every batch.
+        devices: Processes or GPUs of each node that share every batch.
+        nodes: Machines that do; torchrun or srun starts the processes if there are several.
         workers: Processes per device that cut and encode batches; none if 0.
+        keep: Share of the free memory that encodings of training and validation graphs may take to be kept between epochs;
+            with 0, or if they take more, every batch is encoded anew. It changes no number.
         balance: Whether rare classes weigh as much in the loss as frequent ones.
         init_from: Folder of a run whose weights are taken to begin with, as far as they fit.
         freeze: Whether all of these stay as they are, and only what belongs to the targets is trained.
@@ -78,7 +81,9 @@ class TrainConfig(BaseModel):
     compile: bool = False
     accelerator: str = "auto"
     devices: int = Field(default=1, ge=1, le=limits.MOST_PROCESSES)
+    nodes: int = Field(default=1, ge=1, le=limits.MOST_PROCESSES)
     workers: int = Field(default=0, ge=0, le=limits.MOST_PROCESSES)
+    keep: float = Field(default=0.25, ge=0, le=1)
     balance: bool = False
     init_from: str | None = None
     freeze: bool = False
@@ -113,6 +118,11 @@ class TrainConfig(BaseModel):
                 f"config: it is one of {self.model}, not of {recipe.name}; make it with read_config(..., recipe=recipe)"
             )
         return checked(chosen, recipe)
+
+    @property
+    def processes(self) -> int:
+        """How many share every batch, on all nodes together."""
+        return self.devices * self.nodes
 
     def to_yaml(self) -> str:
         """All settings, defaults too."""

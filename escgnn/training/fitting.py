@@ -4,8 +4,8 @@ import math
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch import Trainer
-from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.utilities.seed import isolate_rng
 from torch import Tensor
 
@@ -40,15 +39,15 @@ from escgnn.training.recording import (
     Recorder,
     Watch,
     quiet,
-    silence,
     write_metrics,
 )
 from escgnn.training.running import BATCH
+from escgnn.training.team import Team, find_team
 from escgnn.training.transfer import check_transfer, rest, taken_weights
 from escgnn.zoo import Recipe
 
 PRECISION: dict[str, Any] = {"32": "32-true", "64": "64-true", "bf16-mixed": "bf16-mixed", "16-mixed": "16-mixed"}
-HARMLESS = {"workers"}  # settings that do not change what is computed
+HARMLESS = {"workers", "keep"}  # settings that do not change what is computed
 
 
 def fit(
@@ -70,6 +69,9 @@ def fit(
     table of SMILES, ``known.safetensors``. Every file is written whole or not at all, so that a run that is killed loses at
     most the current epoch; resumed on a CPU, it gives exactly the result that it would have given.
 
+    Of several processes that torchrun or srun has started, all of which call this, the first one writes; the others get the
+    same result, or its error.
+
     Args:
         bundle: The dataset.
         config: The settings.
@@ -78,7 +80,7 @@ def fit(
             more epochs, unless the schedule depends on their number.
         progress: Show a bar.
         watch: Called with the validation metrics of all epochs so far, after each epoch but the last, and before a run that is
-            resumed goes on. What it raises ends the run, which can be resumed. Only with one device.
+            resumed goes on. What it raises ends the run, which can be resumed. Only with one process.
         recipe: That of your own network, if ``config.model`` is not one of the zoo.
 
     Raises:
@@ -91,8 +93,10 @@ def fit(
     if resume and (folder / files.CONFIG).is_file():
         config = continued(folder / files.CONFIG, config, _own(recipe))
     _check(bundle, config)
-    if watch is not None and config.devices > 1:
-        raise ValueError(f"watch: it cannot follow {config.devices} devices")
+    if watch is not None and config.processes > 1:
+        raise ValueError(f"watch: it cannot follow {config.processes} devices")
+    team = find_team()
+    team.place.check(config.devices, config.nodes)
     with quiet(), isolate_rng():
         seed_all(config.seed)
         each, once = recipe.transforms(config.transform)
@@ -102,17 +106,24 @@ def fit(
         learner = Learner(network, bundle.task, Scaling.of(bundle), config, _class_weights(bundle, config))
         if config.freeze:
             rest(network)
-        trainer = _trainer(folder, bundle.name, learner, progress, watch)
+        trainer = _trainer(folder, bundle.name, learner, team, progress, watch)
         if not (resume and (folder / files.CHECKPOINT).is_file()):
             check_transfer(network, bundle.task, config)
-        folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
-        with locked(folder, "training"):
-            history = _prepare(folder, bundle, learner, recipe, resume)
-            if not history.stopped(config.epochs, config.early_stopping):
-                if watch is not None and history.rows:
+        with ExitStack() as stack:
+
+            def begin() -> bool:
+                """Make the folder this process's own, and say whether there is something left to train."""
+                folder.mkdir(parents=True, exist_ok=True)  # nothing is written before all settings are known to be good
+                stack.enter_context(locked(folder, "training"))
+                history = _prepare(folder, bundle, learner, recipe, resume)
+                is_over = bool(history.stopped(config.epochs, config.early_stopping))
+                if watch is not None and history.rows and not is_over:
                     watch(history.values)
-                _train(folder, bundle, learner, trainer, recipe)
-            return _finish(folder, bundle, learner, recipe)
+                return not is_over
+
+            if team.first(begin):
+                _train(folder, bundle, learner, trainer, recipe, team)
+            return Result(**team.first(lambda: asdict(_finish(folder, bundle, learner, recipe))))
 
 
 def fit_folds(
@@ -145,15 +156,21 @@ def fit_folds(
                 f"bundle: fold {number} of {bundle.name} has no test graphs, so there is no mean over folds"
             )
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not resume and any(folder.iterdir()):
-        raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
+    team = find_team()
+    team.place.check(config.devices, config.nodes)
+
+    def begin() -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not resume and any(folder.iterdir()):
+            raise ValueError(f"{folder} is not empty; resume the run in it, or choose another folder")
+
+    team.first(begin)
     results = [
         fit(bundle.fold(i), config, folder / f"fold{i}", resume=resume, progress=progress, recipe=recipe)
         for i in range(len(bundle.folds))
     ]
     result = FoldResult.of(results)
-    files.save_json(result.to_json(), folder / files.RESULT)
+    team.first(lambda: files.save_json(result.to_json(), folder / files.RESULT))
     return result
 
 
@@ -239,18 +256,19 @@ def _check_same(folder: Path, bundle: DatasetBundle, config: TrainConfig, recipe
             )
 
 
-def _trainer(folder: Path, title: str, learner: Learner, progress: bool, watch: Watch | None) -> Trainer:
+def _trainer(folder: Path, title: str, learner: Learner, team: Team, progress: bool, watch: Watch | None) -> Trainer:
     config = learner.config
     try:
         return Trainer(
             accelerator=config.accelerator,
             devices=config.devices,
-            strategy=Spawned(start_method="spawn") if config.devices > 1 else "auto",
+            num_nodes=config.nodes,
+            strategy=team.strategy(config.devices),
             precision=PRECISION[config.precision],
             max_epochs=config.epochs,
             gradient_clip_val=config.gradient_clip,
             callbacks=[Recorder(folder, learner, watch), *([Bar(title)] if progress else [])],
-            plugins=[AtomicIO()],
+            plugins=[AtomicIO(), team.environment()],
             default_root_dir=folder,
             num_sanity_val_steps=0,
             use_distributed_sampler=False,  # see `Shares`
@@ -262,34 +280,31 @@ def _trainer(folder: Path, title: str, learner: Learner, progress: bool, watch: 
         raise ValueError(f"accelerator {config.accelerator}, devices {config.devices}: {error}") from error
 
 
-def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Trainer, recipe: Recipe) -> None:
+def _train(folder: Path, bundle: DatasetBundle, learner: Learner, trainer: Trainer, recipe: Recipe, team: Team) -> None:
     config = learner.config
     network = learner.network
     checkpoint = folder / files.CHECKPOINT
-    resumed = checkpoint.exists()
+    resumed = team.first(checkpoint.exists)
+    if resumed and not checkpoint.exists():
+        raise ValueError(f"{checkpoint}: the first process sees it, this one does not; expected a disk of all nodes")
     transform, once = recipe.transforms(config.transform)
     complete = bundle if once is None else replace(bundle, graphs=once(bundle.graphs))
+    batches = Batches(complete, config, transform)
     if not resumed:
-        parts = (complete.train, complete.validation)
-        split = Splitting(transform)
-        loaders = [Loader(part, config.batch_size, transform=split, workers=config.workers) for part in parts]
+        loaders = [
+            Loader(part.graphs, config.batch_size, transform=part.transform, workers=config.workers)
+            for part in batches.parts.values()
+        ]
         training, validation = (Standardised(loader, bundle.task, learner.scaling) for loader in loaders)
         network.prepare(training, validation, transform)
         if config.init_from is not None:
             network.load_state_dict(taken_weights(network, bundle.task, config), strict=False)
-        files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
-    batches = Batches(complete, config, transform)
-    with _interruptible(), _blamed(checkpoint if resumed and config.devices == 1 else None, trainer):
+        if team.is_first:
+            files.save_json(files.describe(network, recipe, bundle, config, learner.scaling), folder / files.ABOUT)
+    blamed = checkpoint if resumed and config.processes == 1 else None
+    on_cpu = trainer.strategy.root_device.type == "cpu"
+    with team.connected(on_cpu=on_cpu), _interruptible(), _blamed(blamed, trainer):
         trainer.fit(learner, datamodule=batches, ckpt_path=checkpoint if resumed else None)
-
-
-class Spawned(DDPStrategy):
-    """Data-parallel training in processes of its own, as silent as this one."""
-
-    def setup_environment(self) -> None:
-        """Begin, in the new process."""
-        silence()
-        super().setup_environment()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from escgnn.datasets import FEATURES, FeatureSet, from_parsed, parse_molecules
 from escgnn.disk import Rejected
 from escgnn.engines import Engine, LocalEngine
+from escgnn.hub import name_of
 from escgnn.jobs import (
     SHOWN,
     Part,
@@ -152,13 +153,13 @@ class Predict:
         return [*added, ("status", pa.string())]
 
     def _prefix(self, run: Predictor) -> str:
-        return f"{run.folder.resolve().name}." if len(self.runs) > 1 else ""
+        return f"{name_of(run.folder)}." if len(self.runs) > 1 else ""
 
     def _told(self, run: Predictor, before: str, reason: str) -> str:
         """The first reason why a row has no prediction, and whose it is where others may have some."""
         if before != "ok" or reason == "ok":
             return before
-        return f"{run.folder.resolve().name}: {reason}" if len(self.runs) > 1 else reason
+        return f"{name_of(run.folder)}: {reason}" if len(self.runs) > 1 else reason
 
     def __call__(self, chunk: Rows | Chunk) -> Iterator[Part]:
         """The predictions for all rows of a chunk."""

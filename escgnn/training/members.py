@@ -23,6 +23,7 @@ from escgnn.training.fitting import fit
 from escgnn.training.folder import Metrics, Result, plain
 from escgnn.training.prediction import evaluate
 from escgnn.training.recording import Watch
+from escgnn.training.team import find_team
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,20 @@ def fit_ensemble(
         ValueError: As `fit` does; or the number of members is none, or smaller than that in the folder.
     """
     folder = Path(out)
+    team = find_team()
+    team.place.check(config.devices, config.nodes)
+    wanted = team.first(lambda: _begun(folder, config, size, resume))
+    results = []
+    for number in range(wanted):
+        own = config.model_copy(update={"seed": config.seed + number})
+        place = folder / MEMBER.format(number)
+        results.append(fit(bundle, own, place, resume=resume, progress=progress, watch=watch))
+    values = team.first(lambda: asdict(_concluded(folder, bundle, results)))
+    return EnsembleResult(**{**values, "members": tuple(results)})
+
+
+def _begun(folder: Path, config: TrainConfig, size: int | None, resume: bool) -> int:
+    """Make the folder of an ensemble, or look at the one that is there; the number of members."""
     is_begun = resume and is_ensemble(folder)
     before = count_members(folder) if is_begun else 0
     wanted = before if size is None else size
@@ -89,12 +104,7 @@ def fit_ensemble(
     if not is_begun and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty; resume the ensemble in it, or choose another folder")
     files.save_json({"members": wanted}, folder / ENSEMBLE)
-    results = []
-    for number in range(wanted):
-        own = config.model_copy(update={"seed": config.seed + number})
-        place = folder / MEMBER.format(number)
-        results.append(fit(bundle, own, place, resume=resume, progress=progress, watch=watch))
-    return _concluded(folder, bundle, results)
+    return wanted
 
 
 def _concluded(folder: Path, bundle: DatasetBundle, results: Sequence[Result]) -> EnsembleResult:

@@ -5,7 +5,7 @@ import math
 import random
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,14 +14,17 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR, ReduceLROnPlateau
 from torch.utils.data import Sampler, SequentialSampler
 
+from escgnn import limits
 from escgnn.datasets import DatasetBundle
+from escgnn.keeping import Kept, keep
 from escgnn.loader import Loader, Shuffle
-from escgnn.metrics import Scaling, Scores, choose_loss, task_loss
+from escgnn.metrics import Scaling, choose_loss, task_loss
 from escgnn.models import Network
 from escgnn.store import GraphStore
 from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.pieces import Pieces, PiecesWarning, Splitting, has_batch_norm, run_network
+from escgnn.training.scores import Scores
 from escgnn.training.transfer import rest
 
 AVERAGE_DELAY = 9  # at first the average is over a ninth of the steps so far
@@ -67,39 +70,61 @@ class Shares(Sampler[list[int]]):
             yield batch[self.rank :: self.world] or batch[:1]
 
 
+class Part(NamedTuple):
+    """Graphs, and what is done to each batch of them."""
+
+    graphs: GraphStore | Kept
+    transform: Splitting
+
+
 class Batches(LightningDataModule):
     """The batches of a dataset for Lightning, transformed on the way; those that would not fit in `Pieces`.
+
+    What the transform adds is kept, if it is the same every time and fits in the share of memory that the settings allow.
 
     Args:
         bundle: The dataset.
         config: The settings.
         transform: What is done to each batch; None for nothing.
+
+    Attributes:
+        parts: Training and validation graphs, the former first, each with what is still to be done to its batches.
     """
 
     def __init__(self, bundle: DatasetBundle, config: TrainConfig, transform: Any) -> None:
         super().__init__()
-        self.bundle = bundle
         self.config = config
-        self.transform = Splitting(transform)
+        self.parts: dict[str, Part] = {}
         self.shares: dict[bool, Shares] = {}  # by whether they are for training
+        among_several = config.devices > 1 or config.workers > 0
+        room = config.keep * limits.free_memory(shared=among_several) if config.keep else 0.0
+        for name in ("train", "validation"):
+            graphs = getattr(bundle, name)
+            kept = keep(graphs, transform, room)
+            if kept is None:
+                self.parts[name] = Part(graphs, Splitting(transform))
+            else:
+                self.parts[name] = Part(kept, Splitting(getattr(transform, "guard", None)))
+                room -= kept.num_bytes
 
     def train_dataloader(self) -> Loader:
         """Batches to learn from, those of the current epoch first."""
-        return self._loader(self.bundle.train, training=True)
+        return self._loader("train", training=True)
 
     def val_dataloader(self) -> Loader:
         """Batches to choose the epoch by."""
-        return self._loader(self.bundle.validation, training=False)
+        return self._loader("validation", training=False)
 
-    def _loader(self, graphs: GraphStore, *, training: bool) -> Loader:
+    def _loader(self, name: str, *, training: bool) -> Loader:
         assert self.trainer is not None
+        graphs, transform = self.parts[name]
         order: Shuffle | SequentialSampler = SequentialSampler(graphs)
         if training:
             order = Shuffle(graphs, self.config.seed)
             order.set_epoch(self.trainer.current_epoch)  # Lightning does so only after it has asked for the first batch
         shares = Shares(order, self.config.batch_size, self.trainer.global_rank, self.trainer.world_size)
         self.shares[training] = shares
-        return Loader(graphs, transform=self.transform, workers=self.config.workers, batch_sampler=shares)
+        return Loader(graphs, transform=transform, workers=self.config.workers, batch_sampler=shares)
 
 
 class Standardised:

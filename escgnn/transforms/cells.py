@@ -10,6 +10,7 @@ from torch_geometric.transforms import BaseTransform
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
 from escgnn.kernels.rings import find_rings
+from escgnn.limits import whole
 from escgnn.transforms.attaching import attach
 
 Ints = NDArray[np.int64]
@@ -41,15 +42,14 @@ class Cells(BaseTransform):
     """
 
     adds = frozenset({"cell_len", "cell_edge", "cell_end", "ring_len", "ring_edge"})
+    keepable = True
 
     def __init__(self, *, longest: int = 6, max_rows: int = MAX_ROWS) -> None:
         is_whole = isinstance(longest, int) and not isinstance(longest, bool)
         if not is_whole or (longest != 0 and not 3 <= longest <= MOST_LONGEST):
             raise ValueError(f"longest: {longest!r}; expected an integer from 3 to {MOST_LONGEST}, or 0 for no rings")
-        if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
-            raise ValueError(f"max_rows: {max_rows!r}; expected an integer >= 1")
         self.longest = longest
-        self.max_rows = max_rows
+        self.max_rows = whole("max_rows", max_rows, 1)
 
     def forward(self, data: Any) -> Any:
         """Attach the arrays; `__call__` has made a shallow copy, so the caller's object stays as it was."""
@@ -92,14 +92,22 @@ class Cells(BaseTransform):
             ring_edge = np.empty(room[1], np.int64)
             rings, entries, steps = find_rings(view.csr, view.edge, self.longest, most_steps, ring_len, ring_edge)
             if entries > self.max_rows or steps > most_steps:
-                raise BagTooLargeError(
-                    f"max_rows: rings of up to {self.longest} nodes of these {view.num_graphs:,} graphs have {entries:,} edges "
-                    f"so far, after {steps:,} steps; expected at most {self.max_rows:,}, found in {most_steps:,} steps: lower "
-                    "longest or batch_size, or raise max_rows"
-                )
+                raise self._too_large(view.num_graphs, f"{entries:,} edges so far, after {steps:,} steps")
             if rings <= room[0] and entries <= room[1]:
                 return ring_len[:rings], ring_edge[:entries]
             room = [rings, entries]
+
+    def guard(self, batch: Any) -> Any:
+        """The same batch, whose cells were kept, if it is small enough."""
+        if batch.ring_edge.numel() > self.max_rows:
+            raise self._too_large(batch.num_graphs, f"{batch.ring_edge.numel():,} edges")
+        return batch
+
+    def _too_large(self, graphs: int, found: str) -> BagTooLargeError:
+        return BagTooLargeError(
+            f"max_rows: rings of up to {self.longest} nodes of these {graphs:,} graphs have {found}; expected at most "
+            f"{self.max_rows:,}, found in {STEPS_A_ROW * self.max_rows:,} steps: lower longest or batch_size, or raise max_rows"
+        )
 
     def __repr__(self) -> str:
         return f"Cells(longest={self.longest}, max_rows={self.max_rows})"

@@ -7,6 +7,7 @@ from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
 
 from escgnn.graphs import Graph
+from escgnn.limits import whole
 from escgnn.store import GraphStore
 
 SAME = 1e-6  # a share of the largest eigenvalue; those that are nearer to each other count as one
@@ -37,9 +38,7 @@ class Directions:
     adds = frozenset({"direction"})
 
     def __init__(self, width: int = 4) -> None:
-        if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= MOST_WIDTH:
-            raise ValueError(f"width: {width!r}; expected an integer from 1 to {MOST_WIDTH}")
-        self.width = width
+        self.width = whole("width", width, 1, MOST_WIDTH)
 
     def __call__(self, graphs: GraphStore) -> GraphStore:
         """The graphs with the column."""

@@ -14,6 +14,7 @@ from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.limits import whole
 from escgnn.transforms.attaching import attach
 
 DISTANCES = ("steps", "resistance")
@@ -36,9 +37,7 @@ class PairRows(BaseTransform):
     adds: frozenset[str] = frozenset()
 
     def __init__(self, *, max_rows: int = MAX_ROWS) -> None:
-        if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
-            raise ValueError(f"max_rows: {max_rows!r}; expected an integer >= 1")
-        self.max_rows = max_rows
+        self.max_rows = whole("max_rows", max_rows, 1)
 
     def forward(self, data: Any) -> Any:
         """The same batch, if it is small enough."""
@@ -83,6 +82,8 @@ class PairDistances(PairRows):
             [2, 1, 0]], dtype=torch.uint8)
     """
 
+    keepable = True
+
     def __init__(self, distances: Sequence[str] = DISTANCES, *, max_rows: int = MAX_ROWS) -> None:
         super().__init__(max_rows=max_rows)
         wrong = isinstance(distances, str) or not distances or not {*distances} <= {*DISTANCES}
@@ -106,6 +107,10 @@ class PairDistances(PairRows):
         starts = np.concatenate([[0], (np.diff(view.ptr) ** 2).cumsum()])
         attach(data, {f"pair_{name}": (np.concatenate(rows), starts) for name, rows in found.items()})
         return data
+
+    def guard(self, batch: Any) -> Any:
+        """The same batch, whose distances were kept, if it is small enough."""
+        return super().forward(batch)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.distances}, max_rows={self.max_rows})"

@@ -46,9 +46,7 @@ class Positions:
             raise ValueError(f"positional: {positional['kind']!r}; expected one of {', '.join(NAMES)}")
         self.positional: Mapping[str, Any] | None = None
         if positional is not None:
-            size = positional.get("size", 8)
-            if not isinstance(size, int) or not 1 <= size <= limits.MOST_POSITIONS:
-                raise ValueError(f"positional, size: {size!r}; expected an integer from 1 to {limits.MOST_POSITIONS}")
+            size = limits.whole("positional, size", positional.get("size", 8), 1, limits.MOST_POSITIONS)
             self.positional = {**positional, "size": size}
 
     @property

@@ -3,6 +3,7 @@
 What the arrays mean to a network is in `escgnn.bags`, whose `node_bag` and `pair_bag` read them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, NODE_ARRAYS, PAIR_ARRAYS, check_rows
@@ -19,6 +20,8 @@ from escgnn.kernels import threads as pool
 from escgnn.kernels.bags import Bags, Columns, Room, Views, fill, look, measure, resist
 from escgnn.kernels.graphs import counting_sort
 from escgnn.kernels.resistance import MAX_CORE
+from escgnn.limits import whole
+from escgnn.transforms.attaching import attach
 
 OUTSIDES = ("drop", "keep")
 MAX_HOPS = 253  # a mate sees one step further, and 255 means outside
@@ -64,10 +67,10 @@ class RootedNodes(BaseTransform):
     ) -> None:
         if outside not in OUTSIDES:
             raise ValueError(f"outside: {outside!r}; expected one of {', '.join(OUTSIDES)}")
-        self.hops = _whole("hops", hops, 0, MAX_HOPS)
+        self.hops = whole("hops", hops, 0, MAX_HOPS)
         self.outside = outside
         self.resistance = resistance
-        self.max_rows = _whole("max_rows", max_rows, 1)
+        self.max_rows = whole("max_rows", max_rows, 1)
         if resistance:
             self.adds = self.adds | {"bag_resistance"}
 
@@ -79,7 +82,7 @@ class RootedNodes(BaseTransform):
             own = np.arange(cut.graph.num_nodes + 1)
             views = Views(own, own[:-1], cut.room.copies)
             arrays["bag_resistance"] = (cut.resistances(views), cut.room.copies)
-        _attach(data, arrays, cut.graph.ptr)
+        attach(data, cut.by_graph(arrays))
         return data
 
     def __repr__(self) -> str:
@@ -114,9 +117,9 @@ class RootedPairs(BaseTransform):
     adds = PAIR_ARRAYS
 
     def __init__(self, hops: int = 3, *, resistance: bool = False, max_rows: int = MAX_ROWS) -> None:
-        self.hops = _whole("hops", hops, 1, MAX_HOPS)
+        self.hops = whole("hops", hops, 1, MAX_HOPS)
         self.resistance = resistance
-        self.max_rows = _whole("max_rows", max_rows, 1)
+        self.max_rows = whole("max_rows", max_rows, 1)
         if resistance:
             self.adds = self.adds | {"bag_resistance", "bag_mate_resistance"}
 
@@ -134,7 +137,7 @@ class RootedPairs(BaseTransform):
             own = Views(every, every[:-1], cut.room.copies)
             arrays["bag_resistance"] = (cut.resistances(own), cut.room.copies)
             arrays["bag_mate_resistance"] = (cut.resistances(views), views.copies)
-        _attach(data, arrays, cut.graph.ptr)
+        attach(data, cut.by_graph(arrays))
         return data
 
     def __repr__(self) -> str:
@@ -187,6 +190,10 @@ class _Cut:
 
         self._over_roots(task)
         return values
+
+    def by_graph(self, arrays: Mapping[str, tuple[Array, Array]]) -> dict[str, tuple[Array, Array]]:
+        """Arrays of which it is known where each node's rows begin, with where each graph's do."""
+        return {name: (rows, starts[self.graph.ptr]) for name, (rows, starts) in arrays.items()}
 
     def _over_roots(self, task: Any) -> None:
         _over_roots(task, self.graph.num_nodes, self.threads)
@@ -257,23 +264,3 @@ def _over_roots(task: Any, num_nodes: int, threads: int) -> None:
 def _by_graph(per_node: Array, graph: Graph) -> Tensor:
     ends = np.concatenate([np.zeros(1, np.int64), per_node.cumsum()])
     return torch.from_numpy(np.diff(ends[graph.ptr]))
-
-
-def _attach(data: Data, arrays: dict[str, tuple[Array, Array]], ptr: NDArray[np.int64]) -> None:
-    """Store arrays on the data's device; in a batch also say which part is whose, for ``to_data_list``."""
-    device = data.edge_index.device
-    for name, (values, _) in arrays.items():
-        data[name] = torch.from_numpy(values).to(device)
-    slices = getattr(data, "_slice_dict", None)
-    if isinstance(data, Batch) and slices is not None:
-        added = {name: torch.from_numpy(start[ptr]) for name, (_, start) in arrays.items()}
-        data._slice_dict = {**slices, **added}
-        data._inc_dict = {**data._inc_dict, **dict.fromkeys(added)}
-
-
-def _whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        expected = f"an integer >= {least}" if most is None else f"an integer from {least} to {most}"
-        raise ValueError(f"{argument}: {value!r}; expected {expected}")
-    return int(value)

@@ -41,11 +41,8 @@ class WalkAndSpectrum:
     """
 
     def __init__(self, walks: int = 20, frequencies: int = 0) -> None:
-        for name, value in (("walks", walks), ("frequencies", frequencies)):
-            if not isinstance(value, int) or not 0 <= value <= limits.MOST_POSITIONS:
-                raise ValueError(f"{name}: {value!r}; expected an integer from 0 to {limits.MOST_POSITIONS}")
-        self.walks = walks
-        self.frequencies = frequencies
+        self.walks = limits.whole("walks", walks, 0, limits.MOST_POSITIONS)
+        self.frequencies = limits.whole("frequencies", frequencies, 0, limits.MOST_POSITIONS)
 
     @property
     def adds(self) -> frozenset[str]:

@@ -9,7 +9,6 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import BaseTransform
 
 from escgnn.encoding import RootedEncoding, Rows
-from escgnn.graphs import as_graph
 
 
 class StructuralEncoding(RootedEncoding, BaseTransform):
@@ -26,8 +25,8 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         hops: Radius :math:`h`, at least 1; or several, such as ``(1, 2, 3)``, for the encodings of each, one after the
             other.
         parts: Histograms to keep, in this order: ``"degree"``, ``"node"``, ``"joint"``, ``"edge"``,
-            ``"resistance"``; beyond the paper ``"wedge"``, ``"triangle"``, ``"path"``, ``"walk"``, ``"cycle"``, ``"colour"``
-            (see `RootedEncoding`). Dropping one gives a row of ``tab:count_ab``.
+            ``"resistance"``; beyond the paper ``"wedge"``, ``"triangle"``, ``"path"``, ``"walk"``, ``"cycle"``, ``"ring"``,
+            ``"colour"`` (see `RootedEncoding`). Dropping one gives a row of ``tab:count_ab``.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph, ``"balls"`` those within one of the two
             balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -39,6 +38,13 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         cycle_length: Nodes of the longest cycles, from 3 to 8.
         colour_rounds: Rounds of 1-WL, at least 0.
         colour_bins: Number of hashed colours, at least 1.
+        ring_length: Nodes of the longest rings, from 3 to 16.
+        ring_bins: Number of hashed rings of each length, if there are types.
+        types: Attributes of the data that hold types, integers from 0 on, such as ``("x", "edge_attr")``, by which some parts
+            count then (see `RootedEncoding`).
+        typed: The parts that count by types; by default all that can.
+        node_types: Types of nodes that ``"joint"`` tells apart; from here on they begin anew.
+        edge_types: The same for edges.
 
     Adds:
         esc_len ``(E,)``, esc_bin ``(nnz,)``, esc_count ``(nnz,)``: one sparse row per column of ``edge_index``. A
@@ -53,6 +59,8 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
     >>> encoding.row(square, 0, 1)["edge", 1, 2, 2, 1]
     1
     """
+
+    keepable = True
 
     @property
     def adds(self) -> frozenset[str]:
@@ -69,7 +77,7 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         """Attach the rows; `__call__` has made a shallow copy, so the caller's object stays as it was."""
         if not isinstance(data, Data):
             raise TypeError(f"data: cannot encode {type(data).__name__}; expected a PyG Data or Batch")
-        graph = as_graph(data)
+        graph = self.view(data)
         threads = 1 if torch.utils.data.get_worker_info() else None
         self._attach(data, "esc", self.rows(graph, threads=threads), "edge_index")
         if self.nodes:

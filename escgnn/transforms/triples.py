@@ -11,6 +11,7 @@ from torch_geometric.transforms import BaseTransform
 
 from escgnn.bags import MAX_ROWS, BagTooLargeError
 from escgnn.graphs import Graph, as_graph
+from escgnn.limits import whole
 from escgnn.transforms.attaching import attach
 
 Ints = NDArray[np.int64]
@@ -39,12 +40,11 @@ class Triples(BaseTransform):
     """
 
     adds = frozenset({"triple_len", "triple_member", "triple_inside", "triple_in", "triple_source"})
+    keepable = True
 
     def __init__(self, *, connected: bool = True, max_rows: int = MAX_ROWS) -> None:
-        if not isinstance(max_rows, int) or isinstance(max_rows, bool) or max_rows < 1:
-            raise ValueError(f"max_rows: {max_rows!r}; expected an integer >= 1")
         self.connected = connected
-        self.max_rows = max_rows
+        self.max_rows = whole("max_rows", max_rows, 1)
 
     def forward(self, data: Any) -> Any:
         """Attach the arrays; `__call__` has made a shallow copy, so the caller's object stays as it was."""
@@ -73,6 +73,13 @@ class Triples(BaseTransform):
         }
         attach(data, arrays)
         return data
+
+    def guard(self, batch: Any) -> Any:
+        """The same batch, whose sets were kept, if it is small enough."""
+        self._check((batch.ptr.diff() ** 2).numpy(), "pairs of nodes")
+        self._check(batch.triple_len.numpy(), "sets of three nodes")
+        self._check(batch._slice_dict["triple_source"].diff().numpy(), "pairs of neighbouring sets")
+        return batch
 
     def _check(self, rows: Ints, what: str) -> None:
         total = int(rows.sum())

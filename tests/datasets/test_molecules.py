@@ -16,13 +16,13 @@ from escgnn.datasets.molecules import (
     HYBRIDIZATION,
     OGB_FEATURES,
     STEREO,
+    ZINC_ATOMS,
     ZINC_FEATURES,
     _OgbColumns,
-    _read_zinc,
 )
 from escgnn.datasets.splits import scaffold_split
 from escgnn.graphs import as_graph
-from escgnn.readers import chemistry, parse
+from escgnn.readers import chemistry, parse, parse_smiles
 
 MOLHIV_UNREADABLE = {137, 987, 12882, 18293, 30784, 30785, 35728}  # PROVENANCE: they break the rules of valence
 
@@ -346,28 +346,72 @@ def test_an_rdkit_that_writes_other_bytes_is_asked(monkeypatch, some_molecules):
 
 
 def naive_zinc(smiles):
-    """ZINC's types as RDKit tells them of the Kekule form, read once more."""
+    """ZINC's types as RDKit tells them of the SMILES of a Kekule form, read once more; by the atoms of the first one."""
     Chem, rdBase = chemistry()
     molecule = parse(smiles)
+    for atom in molecule.GetAtoms():
+        atom.SetAtomMapNum(0)  # of a reaction, which says nothing about the atom
     with rdBase.BlockLogs():
         Chem.Kekulize(molecule, clearAromaticFlags=True, canonical=False)
         plain = Chem.MolFromSmiles(Chem.MolToSmiles(molecule), sanitize=False)
-    return _read_zinc(plain)
+    order = [int(word) for word in molecule.GetProp("_smilesAtomOutputOrder").strip("[],").split(",")]
+    types = {}
+    for atom in plain.GetAtoms():
+        charge = atom.GetFormalCharge()
+        hydrogens = [f"H{atom.GetNumExplicitHs()}"] if atom.GetNumExplicitHs() else []
+        words = " ".join([atom.GetSymbol(), *hydrogens, *["+" if charge > 0 else "-"] * abs(charge)])
+        if words not in ZINC_ATOMS:
+            raise ValueError(f"ZINC has no atom type for {words!r}")
+        types[order[atom.GetIdx()]] = ZINC_ATOMS.index(words)
+    kinds = {"SINGLE": 1, "DOUBLE": 2, "TRIPLE": 3}
+    bonds = {
+        frozenset((order[bond.GetBeginAtomIdx()], order[bond.GetEndAtomIdx()])): kinds.get(str(bond.GetBondType()), 0)
+        for bond in plain.GetBonds()
+    }
+    return [types[atom] for atom in range(len(types))], bonds
 
 
-def test_types_are_read_off_the_smiles(molhiv_smiles):
-    """Atoms, bonds and their order; the twin asks RDKit for each."""
-    texts = [*molhiv_smiles[::97], *ODD, "CC#N", "c1ccc2ccccc2c1", "C1CC2CC1C2", "B", "BrCCB", "c1cc(Br)ccc1Cl"]
+TYPES = (
+    *("CC#N", "c1ccc2ccccc2c1", "C1CC2CC1C2", "B", "BrCCB", "c1cc(Br)ccc1Cl", "C[PH2](C)C", "CP", "C[PH](C)=O", "CS"),
+    *(
+        "C[SH](=O)=O",
+        "[nH]1cccc1",
+        "c1cc[nH+]cc1",
+        "C[N+](C)(C)[O-]",
+        "[CH2]C",
+        "[13CH3]C",
+        "[13C](F)(F)(F)F",
+        "OC(C)F",
+    ),
+    *(
+        "C[C@H]1CC[C@@H](C)CC1",
+        "C[S@](=O)c1ccccc1",
+        "F[C@](Cl)(Br)I",
+        "CC(C)[C@@H](N)C(=O)O",
+        "[NH4+]",
+        "[OH-]",
+        "[O-2]",
+    ),
+)
+
+
+def test_types_are_those_that_a_smiles_would_show(molhiv_smiles):
+    """Atoms and bonds in RDKit's order, as with other features; the twin writes the SMILES and reads it once more."""
+    texts = [*molhiv_smiles[::97], *ODD, *TYPES]
     found = parse_molecules(texts, "zinc")
-    assert len(found.good) > 300 and found.reasons[texts.index("B")] == "ZINC has no atom type for 'B'"
+    assert len(found.good) > 300 and found.reasons[texts.index("[O-2]")] == "ZINC has no atom type for 'O - -'"
+    bare = parse_smiles([texts[number] for number in found.good])
+    assert np.array_equal(bare.num_edges, found.num_edges)
     node = np.append(0, found.num_nodes.cumsum())
     edge = np.append(0, found.num_edges.cumsum())
     for place, number in enumerate(found.good.tolist()):
-        expected = naive_zinc(texts[number])
+        types, bonds = naive_zinc(texts[number])
         mine = slice(edge[place], edge[place + 1])
-        assert np.array_equal(found.node["x"][node[place] : node[place + 1]], expected.x)
-        assert np.array_equal(found.edges[mine], expected.edges)
-        assert np.array_equal(found.edge["edge_attr"][mine], expected.edge_attr)
-    for number in found.reasons:
-        with pytest.raises(ValueError):
+        assert found.node["x"][node[place] : node[place + 1], 0].tolist() == types, texts[number]
+        assert {*map(frozenset, bare.edges[mine].tolist())} == bonds.keys(), texts[number]
+        kinds = found.edge["edge_attr"][mine, 0].tolist()
+        assert dict(zip(map(frozenset, found.edges[mine].tolist()), kinds, strict=True)) == bonds, texts[number]
+    for number, reason in found.reasons.items():
+        with pytest.raises(ValueError) as error:
             naive_zinc(texts[number])
+        assert str(error.value).split(" for ")[0] == reason.split(" for ")[0], texts[number]

@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 from escgnn import graphs, wl
 from escgnn.counting import count
 from escgnn.encoding import RootedEncoding
+from escgnn.kernels import cycles
 from escgnn.kernels.colours import COLOURS, mix
 from tests import naive
 from tests.strategies import messy_graphs
@@ -77,9 +78,9 @@ def test_walks_saturate_and_never_wrap():
     assert encoding.rows(graphs.complete(n)).count.min() > 0
 
 
-def test_paths_saturate_and_never_wrap():
-    """Between the leaves of a double star run n * n paths: the least n at which they pass 31 bits."""
-    n = 46_341
+@pytest.mark.parametrize("n", [46_341, 65_537])
+def test_paths_saturate_and_never_wrap(n):
+    """Between the leaves of a double star run n * n paths: the least n at which they pass 31 bits, and 32."""
     leaves = np.arange(2, 2 + 2 * n).reshape(2, n)
     hubs = np.repeat([[0], [1]], n, axis=1)
     star = graphs.from_edges(np.concatenate([[[0, 1]], np.stack([hubs, leaves], 2).reshape(-1, 2)]), 2 + 2 * n)
@@ -87,6 +88,21 @@ def test_paths_saturate_and_never_wrap():
     row = encoding.row(star, 0, 1)
     assert row["path", 1, 2, 0, 1, 1, 0, 2, 1] == 2**31 - 1 < n * n
     assert min(row.values()) > 0
+
+
+def test_cycles_saturate_and_never_wrap(monkeypatch):
+    """More than can be met one by one, so the search is told what it finds."""
+
+    def find_many(csr, s, t, distance, queue, counts, halt):
+        counts[:] = 2**40
+
+    monkeypatch.setattr(cycles, "add_cycles", find_many)
+    count_cycles = getattr(cycles.count_cycles, "py_func", cycles.count_cycles)
+    search = cycles.CycleSearch(np.zeros(2, np.int8), np.zeros(2, np.int32), np.zeros(6, np.int64))
+    histogram = np.zeros(6, np.uint32)
+    bins = np.arange(6, dtype=np.int32)
+    count_cycles(graphs.path(2).csr, 0, 1, bins, search, np.zeros(1, np.uint8), histogram)
+    assert histogram.tolist() == [2**31 - 1] * 6
 
 
 @given(messy_graphs(), st.integers(1, 4))

@@ -129,6 +129,13 @@ def test_error_per_graph_is_the_sum_over_its_nodes(tmp_path):
         assert found[name] == pytest.approx(np.mean([graph[:, place].sum() for graph in errors]))
 
 
+def test_a_cell_is_trained_with_its_own_seed():
+    bundle = datasets.load("counting-random", count=30)
+    settings = trained.training("counting-random", TINY, count=30)
+    cells = [counting.Cell("x", seed=seed, settings=settings) for seed in (0, 3)]
+    assert [trained.config_for(cell, bundle).seed for cell in cells] == [0, 3]
+
+
 def test_an_outcome_keeps_test_and_validation_apart(tmp_path):
     config = read_config()
     config.save(tmp_path / "config.yaml")

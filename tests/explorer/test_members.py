@@ -34,7 +34,7 @@ def check(graph, u, v, encoding):
         if name.part != "walk":  # a walk and its reverse are two where they end at one root
             assert len({*same}) == len(same), name
         if size > 1 and name.part != "clipped":
-            is_closed = name.part == "triangle" or (name.part == "cycle" and (u == v or plain.has_edge(u, v)))
+            is_closed = name.part == "triangle" or (name.part in ("cycle", "ring") and (u == v or plain.has_edge(u, v)))
             for nodes in listed:
                 around = (*nodes, nodes[0]) if is_closed else nodes
                 assert all(plain.has_edge(a, b) for a, b in pairwise(around)), (name, nodes)

@@ -209,7 +209,7 @@ def test_the_command_says_when_it_is_ready(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "escgnn.cli",
+        "escgnn",
         "explore",
         "0-1 1-2 2-0",
         "--no-browser",

@@ -52,5 +52,7 @@ def test_what_is_quick_is_known_to_be():
     molecule = graphs.molecule_like(100)
     assert RootedEncoding(3, ("cycle", "path", "edge")).expected_steps(molecule)[0] < 1e7
     assert RootedEncoding(2).expected_steps(star)[0] > 1e10
+    broom = graphs.from_edges([(i, i + 1) for i in range(100_000)] + [(0, 100_001 + i) for i in range(1000)], 101_001)
+    assert RootedEncoding(1).expected_steps(broom)[0] < 1e7  # one node of many is a hub
     assert RootedEncoding(1, ("cycle",)).expected_steps(graphs.complete(120))[0] > 1e12
     assert expected_steps(graphs.complete(120), "8-cycle")[0] > 1e12

@@ -16,11 +16,12 @@ import pytest
 from escgnn.datasets import load
 from escgnn.encoding import RootedEncoding
 from escgnn.engines import ENGINES, LocalEngine, RayEngine, WorkerLostError, named_engine
+from escgnn.engines.local import THREADS
 from escgnn.jobs import count_file, encode_file, run, stream
 from escgnn.readers import GraphFile
 from escgnn.readers import rows as reading
 from escgnn.training import fit, load_run, predict_file
-from tests.jobs.toys import Die, DieOnce, Failing, Repeat, Wait
+from tests.jobs.toys import Die, DieOnce, Failing, Repeat, Wait, variables
 from tests.training import tiny
 
 
@@ -228,6 +229,16 @@ def test_encode_count_and_predict(elsewhere, trained, tmp_path, monkeypatch):
 def test_workers_are_counted():
     with pytest.raises(ValueError, match="workers: -1; expected 0 or more"):
         LocalEngine(-1)
+
+
+def test_workers_share_the_cores(monkeypatch):
+    """From their beginning: libraries look when they are loaded. What somebody has said stays."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    before = dict(os.environ)
+    assert [*LocalEngine(2).map(variables, [THREADS])] == ["3", "1"]
+    assert dict(os.environ) == before
 
 
 def test_what_cannot_be_sent_to_workers_is_told():

@@ -1,5 +1,8 @@
 """Graphs that may take for ever: told beforehand, followed, and given up when their time is over."""
 
+import time
+import warnings
+
 import networkx as nx
 import pyarrow.parquet as pq
 import pytest
@@ -8,6 +11,7 @@ from escgnn import graphs
 from escgnn.counting import count
 from escgnn.encoding import RootedEncoding
 from escgnn.jobs import LongWorkWarning, count_file, encode_file, long
+from escgnn.kernels import threads
 from escgnn.kernels.threads import TooLongError, watched
 
 LEAVES = 200_000
@@ -96,7 +100,7 @@ def test_long_graphs_alone_give_what_all_give_together(tmp_path, monkeypatch):
     assert table("alone.parquet") == table("limited.parquet", max_seconds_per_graph=100) == expected
 
 
-@pytest.mark.parametrize(
+every_search = pytest.mark.parametrize(
     "work",
     [
         lambda: count(graphs.complete(120), "8-cycle"),
@@ -106,6 +110,40 @@ def test_long_graphs_alone_give_what_all_give_together(tmp_path, monkeypatch):
     ],
     ids=["cycles", "cliques", "match", "cycle"],
 )
+
+
+@every_search
 def test_every_search_can_be_ended(work):
     with pytest.raises(TooLongError), watched(until=0.0):
         work()
+
+
+@every_search
+def test_a_search_that_nobody_follows_warns(work, monkeypatch):
+    """As an error here, which ends it."""
+    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    with (
+        warnings.catch_warnings(action="error", category=LongWorkWarning),
+        pytest.raises(
+            LongWorkWarning, match=r"after 0 s of work 0% is done: dense graphs take long, .*; Ctrl-C ends it"
+        ),
+    ):
+        work()
+
+
+def test_a_search_that_is_followed_does_not_warn(monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    with pytest.raises(TooLongError), watched(until=time.monotonic() + 0.5):
+        RootedEncoding(1, ("cycle",)).rows(graphs.complete(120))
+
+
+def test_work_that_warned_goes_on(monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+
+    def task(start, stop):
+        time.sleep(3 * threads.TICK)
+        return start
+
+    with pytest.warns(LongWorkWarning) as caught:
+        assert threads.over_blocks(task, 4, 1, 2, halt=threads.new_halt()) == [0, 1, 2, 3]
+    assert len(caught) == 1

@@ -53,7 +53,7 @@ def read_until(stream, words):
 
 def test_ctrl_c_ends_a_kernel_and_leaves_nothing(tmp_path):
     (tmp_path / "in.g6").write_bytes(nx.to_graph6_bytes(nx.complete_graph(120), header=False))
-    command = ("-m", "escgnn.cli", "count", "in.g6", "--pattern", "8-cycle", "-o", "out.csv")
+    command = ("-m", "escgnn", "count", "in.g6", "--pattern", "8-cycle", "-o", "out.csv")
     with begun(*command, cwd=tmp_path) as process:
         assert "graph 0, with 120 nodes and 7,140 edges, may take up to days" in process.stderr.readline()
         os.killpg(process.pid, signal.SIGINT)
@@ -69,7 +69,7 @@ def test_ctrl_c_ends_predictions_of_workers(tmp_path):
     fit(bare, tiny.change(epochs=1, transform={"hops": 2}), tmp_path / "run", progress=False)
     leaves = "".join(f"0,0,{leaf}\n" for leaf in range(1, 100_000))
     (tmp_path / "in.csv").write_text(f"graph,source,target\n{leaves}")
-    command = ("-m", "escgnn.cli", "predict", "run", "in.csv", "-o", "out.csv", "--workers", "1")
+    command = ("-m", "escgnn", "predict", "run", "in.csv", "-o", "out.csv", "--workers", "1")
     with begun(*command, cwd=tmp_path) as process:
         assert "graph 0, with 100,000 nodes, may take up to" in read_until(process.stderr, "may take up to")
         os.killpg(process.pid, signal.SIGINT)

@@ -26,6 +26,11 @@ class Repeat:
             yield number
 
 
+def variables(names):
+    """What the environment of the process says under these names."""
+    return [os.environ.get(name) for name in names]
+
+
 @dataclass(frozen=True)
 class Wait:
     """Takes long for the first item."""

@@ -1,6 +1,9 @@
 import os
+import signal
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from threading import Barrier
 
 import pytest
 
@@ -27,6 +30,30 @@ def test_errors_reach_the_caller():
             threads.over_blocks(fail, 10, 2, workers)
 
 
+def test_of_several_errors_the_first_is_told():
+    """However they race: here both blocks have begun before either fails."""
+    both = Barrier(2)
+
+    def fail(start, stop):
+        both.wait(timeout=60)
+        raise ValueError(f"block {start}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        threads.over_blocks(fail, 2, 1, 2)
+
+
+def test_a_watch_ends_with_its_block():
+    """Of work that takes longer than it takes to look at the clock."""
+
+    def work(start, stop):
+        time.sleep(2 * threads.TICK)
+        return start
+
+    with pytest.raises(threads.TooLongError), threads.watched(until=0.0):
+        threads.over_blocks(work, 1, 1, halt=threads.new_halt())
+    assert threads.over_blocks(work, 1, 1, halt=threads.new_halt()) == [0]
+
+
 def test_several_python_threads_at_once():
     graph, encoding = graphs.molecule_like(60), RootedEncoding(3)
     expected = encoding.rows(graph)
@@ -42,6 +69,7 @@ def test_a_forked_child_makes_its_own_pool():
     expected = encoding.rows(graph, threads=2)
     child = os.fork()
     if child == 0:
+        signal.alarm(60)  # or a child that waits for threads that it does not have would wait for ever
         same = (encoding.rows(graph, threads=2).bin == expected.bin).all()
         os._exit(0 if same else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -47,6 +47,7 @@ CASES = {
     "laplacian": {**ON, "backbone": "gps", "positional": {"kind": "laplacian", "size": 2}},
     "random walk": {"positional": {"kind": "random_walk", "size": 3}},
     "degrees": {**ON, "backbone": "pna", "degrees": [1, 4, 3]},
+    "degrees, no edges": {**ON, "backbone": "pna", "degrees": [5]},
     "count skip": {**ON, **FEATURES, "count_skip": True},
     "count skip, nodes": {**ON, "count_skip": True, "level": "node"},
 }

@@ -4,7 +4,17 @@ import pytest
 import torch
 from torch_geometric.data import Batch, Data
 
-from benchmarks.power import Asked, are_apart, as_data, classes, gap, outputs, pairs_apart, renumbered
+from benchmarks.power import (
+    Asked,
+    are_apart,
+    as_data,
+    classes,
+    gap,
+    outputs,
+    pairs_apart,
+    pairs_apart_by_waves,
+    renumbered,
+)
 from escgnn import datasets, graphs
 from escgnn.bags import copies_bag, node_bag
 from escgnn.counting import count
@@ -149,6 +159,16 @@ def test_pairs_of_brec(name, benchmark_data):
     assert pairs_apart(asked, members) == [*expected.values()]
     twins = [one for first in members[::2] for one in (first, renumbered(first))]
     assert not any(pairs_apart(asked, twins))
+
+
+def test_sines_let_small_differences_grow(benchmark_data):
+    """Pairs of Cai, Fürer and Immerman: few nodes of large graphs differ, after many rounds."""
+    bundle = datasets.load("brec", root=benchmark_data)
+    members = [as_data(graphs.as_graph(bundle.graphs[2 * pair + side])) for pair in (272, 278) for side in (0, 1)]
+    asked = Asked("dss-gnn", members, {"layers": 10, "hidden": 16, "policy": "NM"})
+    assert pairs_apart_by_waves(asked, members, (2.0,)) == [True, True]
+    twins = [one for first in members[::2] for one in (first, renumbered(first, seed=1))]
+    assert pairs_apart_by_waves(asked, twins, (2.0,)) == [False, False]
 
 
 MEMBERS = [graphs.erdos_renyi(8, 0.4, seed=3), graphs.cycle(5), graphs.empty(2), graphs.star(3)]

@@ -3,10 +3,10 @@
 import argparse
 import json
 import os
-import re
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,13 +16,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from filelock import FileLock
 
 from escgnn.disk import atomic
-from tests.mutants.running import ENDLESS, Run, Trial, copy_tree, finished, load_libraries, put
+from tests.mutants.running import ENDLESS, Manner, Order, Run, Trial, copy_tree, finished, load_libraries, put
 from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
-PLAIN_NAME = re.compile(r"[\w./:\[\] -]+")
 # Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
-PATIENCE = {False: 600, True: 30}
+PATIENCE = {False: 300, True: 30}
+AT_ONCE = 12  # faults whose witnesses are heard together without them
 
 
 class Results:
@@ -31,50 +31,70 @@ class Results:
     Attributes:
         trials: What came of it, by digest.
         noticed: The test that noticed it the last time, by name.
+        seconds: How long tests take that pass, by whether kernels are interpreted and name of the test.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._read()
 
-    def add(self, digest: str, name: str, trial: Trial) -> None:
-        """Keep one more; another process may have added some."""
+    def of(self, mutant: Mutant) -> Trial | None:
+        """What is known of a fault, if nothing has changed since."""
+        witness = self.noticed.get(mutant.name, "")
+        return self.trials.get(mutant.digest(ROOT, witness)) or self.trials.get(mutant.digest(ROOT))
+
+    def add(self, mutant: Mutant, trial: Trial, tree: Path) -> None:
+        """Keep one more, that came of a copy; another process may have added some."""
+        with self._changing():
+            self.trials[mutant.digest(tree, trial.failed)] = trial
+
+    def learn(self, mutant: Mutant, failed: str, seconds: dict[str, float]) -> None:
+        """Keep what makes the next time quicker: who noticed, and how long tests took at best, for some set up what all share."""
+        with self._changing():
+            if "::" in failed:
+                self.noticed[mutant.name] = failed
+            known = self.seconds[_kind(mutant.interpreted)]
+            known.update({test: min(took, known.get(test, took)) for test, took in seconds.items()})
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
         self.path.parent.mkdir(exist_ok=True)
         with FileLock(self.path.with_suffix(".lock")):
             self._read()
-            self.trials[digest] = trial
-            if trial.failed:
-                self.noticed[name] = trial.failed
+            yield
             trials = {key: asdict(one) for key, one in self.trials.items()}
             with atomic(self.path) as draft:
-                draft.write_text(json.dumps({"trials": trials, "noticed": self.noticed}, indent=1))
+                draft.write_text(
+                    json.dumps({"trials": trials, "noticed": self.noticed, "seconds": self.seconds}, indent=1)
+                )
 
     def _read(self) -> None:
-        kept = json.loads(self.path.read_text()) if self.path.is_file() else {"trials": {}, "noticed": {}}
-        self.trials = {digest: Trial(**values) for digest, values in kept["trials"].items()}
-        self.noticed: dict[str, str] = kept["noticed"]
+        kept = json.loads(self.path.read_text()) if self.path.is_file() else {}
+        self.trials = {digest: Trial(**values) for digest, values in kept.get("trials", {}).items()}
+        self.noticed: dict[str, str] = kept.get("noticed", {})
+        self.seconds: dict[str, dict[str, float]] = kept.get("seconds", {_kind(False): {}, _kind(True): {}})
 
 
-def chosen(mutants: Iterable[Mutant], only: str) -> list[Mutant]:
-    """Those whose name holds this text, in upper or lower case."""
-    return [mutant for mutant in mutants if only.lower() in mutant.name.lower()]
+def _kind(interpreted: bool) -> str:
+    return "interpreted" if interpreted else "compiled"
+
+
+def chosen(mutants: Sequence[Mutant], words: Iterable[str]) -> list[Mutant]:
+    """Those whose name holds one of these words, in upper or lower case; those of the first word first."""
+    found = [mutant for word in words for mutant in mutants if word.lower() in mutant.name.lower()]
+    return [*dict.fromkeys(found)]
 
 
 def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
-    """Run those of which nothing is known yet.
-
-    Raises:
-        SystemExit: A test that noticed a fault fails without it, too, or tests cannot be run.
-    """
-    todo = [mutant for mutant in mutants if mutant.digest(ROOT) not in results.trials]
-    if not todo:
+    """Run those of which nothing is known yet."""
+    queue = [mutant for mutant in mutants if results.of(mutant) is None]
+    queue.sort(key=lambda mutant: mutant.name in results.noticed)  # first those that nobody has noticed yet
+    if not queue:
         return
     load_libraries()
-    passing: set[tuple[tuple[str, ...], bool]] = set()  # tests that pass without a fault, and whether interpreted
     with TemporaryDirectory(prefix="escgnn-mutants-") as scratch:
         trees = [copy_tree(ROOT, Path(scratch) / str(number)) for number in range(processes)]
-        digests = {mutant: mutant.digest(trees[0]) for mutant in todo}  # as it was when it was copied
-        queue = [*todo]
+        court = Court(results)
         running: dict[Run, tuple[Mutant, str]] = {}
         try:
             while queue or running:
@@ -83,66 +103,84 @@ def run_all(mutants: list[Mutant], results: Results, processes: int) -> None:
                     tree = trees.pop()
                     original = (tree / mutant.file).read_text()
                     put(tree / mutant.file, mutant.applied(tree))
-                    tests = likeliest_first(mutant, results.noticed.get(mutant.name, ""), tree)
-                    patience = mutant.patience or PATIENCE[mutant.interpreted]
-                    run = Run(tree, tests, mutant.interpreted, patience)
-                    running[run] = (mutant, original)
+                    running[start(mutant, tree, results)] = (mutant, original)
                 for run, trial in finished([*running]):
                     mutant, original = running.pop(run)
                     put(run.tree / mutant.file, original)
-                    verdict = _lenient(trial, mutant.interpreted)
-                    witness = (witnesses(mutant, verdict.failed), mutant.interpreted)
-                    if verdict.failed and witness not in passing:
-                        check_sound(run.tree, *witness)
-                        passing.add(witness)
                     trees.append(run.tree)
-                    keep(mutant, digests[mutant], verdict, results)
+                    results.learn(mutant, trial.failed, run.seconds)
+                    court.hear(mutant, trial, run.tree)
+            court.decide(trees[0])
         finally:  # an error or an interrupt leaves nothing behind
             for run in running:
                 run.end()
 
 
-def witnesses(mutant: Mutant, failed: str) -> tuple[str, ...]:
-    """The test that failed, with its parameters if pytest can find it by them; all if it was none in particular."""
-    if "::" not in failed:
-        return mutant.tests
-    return (failed if PLAIN_NAME.fullmatch(failed) else failed.partition("[")[0],)
+def start(mutant: Mutant, tree: Path, results: Results) -> Run:
+    """Run its tests on a copy that has the fault."""
+    seconds = results.seconds[_kind(mutant.interpreted)]
+    order = Order(mutant.tests, results.noticed.get(mutant.name, ""), seconds)
+    patience = mutant.patience or PATIENCE[mutant.interpreted]
+    return Run(tree, order, Manner(patience, mutant.interpreted, apart=mutant.file.startswith("escgnn/kernels/")))
 
 
-def likeliest_first(mutant: Mutant, noticed_by: str, tree: Path) -> tuple[str, ...]:
-    """Its tests, before them the one that noticed it the last time, if that is still there."""
-    test = noticed_by.partition("[")[0]
-    path, _, name = test.partition("::")
-    is_there = name != "" and (tree / path).is_file() and f"def {name}(" in (tree / path).read_text()
-    return (test, *mutant.tests) if is_there else mutant.tests
+class Court:
+    """Hears what came of faults, and believes a test that failed only if it passes without the fault."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self._open: list[tuple[Mutant, Trial]] = []
+        self._passing: set[tuple[bool, str]] = set()  # whether interpreted, and tests that pass without a fault
+
+    def hear(self, mutant: Mutant, trial: Trial, tree: Path) -> None:
+        """Say what came of a fault; what was noticed is kept after a look at the tests, many at a time."""
+        if mutant.interpreted and not mutant.patience and trial.failed == ENDLESS:  # slow because nothing is compiled
+            trial = replace(trial, failed="")
+        verdict = f"noticed by {trial.failed}" if trial.failed else "NOT NOTICED"
+        if trial.broken:
+            verdict = f"{' '.join(mutant.tests)} cannot be run:\n{trial.broken}"
+        print(f"{mutant.name}: {verdict} ({trial.seconds:.0f} s)", flush=True)
+        if trial.failed:
+            self._open.append((mutant, trial))
+        elif not trial.broken:
+            self.results.add(mutant, trial, tree)
+        if len(self._open) == AT_ONCE:
+            self.decide(tree)
+
+    def decide(self, tree: Path) -> None:
+        """Run all tests that noticed something on a copy without a fault, and keep what those noticed that pass."""
+        for interpreted in (False, True):
+            witnesses = [_witnesses(*heard) for heard in self._open if heard[0].interpreted == interpreted]
+            self._ask({test for tests in witnesses for test in tests}, interpreted, tree)
+        for mutant, trial in self._open:
+            if all((mutant.interpreted, test) in self._passing for test in _witnesses(mutant, trial)):
+                self.results.add(mutant, trial, tree)
+        self._open = []
+
+    def _ask(self, tests: set[str], interpreted: bool, tree: Path) -> None:
+        """Remember which of these tests pass without a fault, and name those that fail."""
+        left = {test for test in tests if (interpreted, test) not in self._passing}
+        while left:
+            files = tuple(sorted({test.partition("::")[0] for test in left}))
+            order = Order(files, seconds=self.results.seconds[_kind(interpreted)], only=frozenset(left))
+            run = Run(tree, order, Manner(PATIENCE[interpreted] * len(left), interpreted))
+            ((_, trial),) = finished([run])
+            if not trial.broken and (not trial.failed or (interpreted and trial.failed == ENDLESS)):
+                self._passing |= {(interpreted, test) for test in left}
+                return
+            print(f"{trial.failed or ' '.join(files)} fails without a fault\n{trial.broken}", flush=True)
+            left -= {test for test in left if trial.failed.startswith(test)} or left
 
 
-def check_sound(tree: Path, tests: tuple[str, ...], interpreted: bool) -> None:
-    """Without a fault the tests that noticed it must pass, or it says nothing that they fail."""
-    ((_, trial),) = finished([Run(tree, tests, interpreted, PATIENCE[False])])
-    if trial.failed or trial.broken:
-        sys.exit(f"{' '.join(tests)}: {trial.failed} fails without a fault\n{trial.broken}")
-
-
-def keep(mutant: Mutant, digest: str, trial: Trial, results: Results) -> None:
-    """Say what came of it, and remember it."""
-    tests = " ".join(mutant.tests)
-    if trial.broken:
-        sys.exit(f"{mutant.name}: {tests} cannot be run:\n{trial.broken}")
-    results.add(digest, mutant.name, trial)
-    verdict = f"noticed by {trial.failed}" if trial.failed else "NOT NOTICED"
-    print(f"{mutant.name}: {verdict} ({trial.seconds:.0f} s)", flush=True)
-
-
-def _lenient(trial: Trial, interpreted: bool) -> Trial:
-    """Tests that take long because kernels are not compiled have not failed; those that should be quick have."""
-    return replace(trial, failed="") if interpreted and trial.failed == ENDLESS else trial
+def _witnesses(mutant: Mutant, trial: Trial) -> tuple[str, ...]:
+    """The test that failed; all if it was none in particular."""
+    return (trial.failed,) if "::" in trial.failed else mutant.tests
 
 
 def report(mutants: list[Mutant], results: Results) -> bool:
     """Print the table, and whether every fault that can be noticed was."""
     equivalent = [mutant for mutant in mutants if mutant.equivalent]
-    trials = {mutant: results.trials.get(mutant.digest(ROOT)) for mutant in mutants if not mutant.equivalent}
+    trials = {mutant: results.of(mutant) for mutant in mutants if not mutant.equivalent}
     noticed = [mutant for mutant, trial in trials.items() if trial and trial.failed]
     missed = [mutant for mutant, trial in trials.items() if trial and not trial.failed]
     groups = [mutants, equivalent, noticed, missed]
@@ -163,7 +201,7 @@ def report(mutants: list[Mutant], results: Results) -> bool:
 def main() -> int:
     """Run, report; 1 if a fault was missed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("--only", default="", help="those whose area, file or fault holds this text")
+    parser.add_argument("--only", default=[""], nargs="+", help="those whose area, file or fault holds such a text")
     parser.add_argument("--processes", type=int, default=1, choices=(1, 2), help="that run tests at the same time")
     parser.add_argument("--nice", type=int, default=10, help="how much others come first: it takes a while")
     given = parser.parse_args()

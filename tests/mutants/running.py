@@ -1,7 +1,7 @@
 """Runs tests on a copy of the repository: each time in a fork of this process, in which what takes long is loaded already."""
 
 import gc
-import importlib
+import importlib.util
 import itertools
 import math
 import multiprocessing
@@ -10,49 +10,121 @@ import resource
 import shutil
 import signal
 import sys
+import tempfile
 import time
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numba
+import psutil
 import pytest
+from hypothesis import Phase, settings
 
 LIBRARIES = (
-    *("numba", "torch", "torch_geometric.transforms", "torch_geometric.nn", "lightning.pytorch", "torchmetrics"),
-    *("networkx", "scipy.stats", "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "pydantic", "rich.progress"),
-    *("safetensors.torch", "sklearn.base", "rdkit.Chem", "optuna", "matplotlib.pyplot", "hypothesis", "igraph", "yaml"),
+    *("numba", "torch", "torch_geometric.transforms", "torch_geometric.nn", "torch_geometric.loader"),
+    *("lightning.pytorch.callbacks", "lightning.pytorch.strategies", "torchmetrics.functional.classification"),
+    *("networkx.algorithms.isomorphism", "scipy.stats", "scipy.sparse.csgraph", "sklearn.metrics", "sklearn.pipeline"),
+    *("sklearn.model_selection", "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "pydantic.main", "rich.progress"),
+    *("safetensors.torch", "rdkit.Chem.Scaffolds.MurckoScaffold", "optuna", "matplotlib.pyplot", "hypothesis"),
+    *("safetensors.numpy", "igraph", "yaml", "typer.testing", "filelock", "platformdirs", "xdist.plugin"),
 )
 FORGOTTEN = ("escgnn", "tests", "benchmarks", "conftest")  # packages that a fork loads from its own copy
 LEFT_OUT = (".git", ".venv", ".mutants", "__pycache__", ".*_cache", ".hypothesis", "site")
 ENDLESS = "it never ends"
-STUCK = 600  # seconds after which a process that does nothing is ended
+# Nobody asks why a test fails, so nothing is made smaller, compared or shown.
+settings.register_profile(
+    "mutants", deadline=None, database=None, report_multiple_bugs=False, phases=(Phase.explicit, Phase.generate)
+)
+OPTIONS = (
+    *("-x", "-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"),
+    *("--hypothesis-profile=mutants", "--hypothesis-seed=0"),
+)
+STUCK = 90  # seconds without work after which a process waits for what never comes
+LOOK = 15  # seconds between two looks at whether there was work
+GUESS = 1.0  # seconds that a test of which nothing is known is thought to take
 SECONDS = itertools.count(math.ceil(time.time()))
 Forks = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of running some tests: the first that failed, nothing if none did, and how long it took."""
+    """What came of running some tests: the first that failed, nothing if none did, and the seconds of a processor it took."""
 
     failed: str
     seconds: float
     broken: str = ""  # why the tests could not be run
 
 
-class Watch:
-    """Remembers the first test that fails, or the first file that cannot even be collected."""
+@dataclass(frozen=True)
+class Manner:
+    """How tests run.
 
-    def __init__(self) -> None:
+    Attributes:
+        patience: Seconds of a processor that they may take.
+        interpreted: Whether kernels run as plain Python.
+        apart: Whether what is compiled is kept apart, for these kernels are not the ones that people use.
+    """
+
+    patience: int
+    interpreted: bool = False
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which tests run, and which of them first: whoever may notice soon.
+
+    Attributes:
+        tests: What is collected, as pytest takes it.
+        first: The test that noticed the last time.
+        seconds: How long tests took, in seconds of a processor; the quickest come first.
+        only: How the names of the tests to run begin; all run if there are none.
+    """
+
+    tests: tuple[str, ...]
+    first: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    only: frozenset[str] = frozenset()
+
+    def place(self, test: str) -> tuple[bool, float]:
+        """Where a test stands: those with a smaller place come before it."""
+        return test != self.first, self.seconds.get(test, GUESS)
+
+
+class Watch:
+    """Sees to the order of tests, tells how long those take that pass, and remembers the first that fails or cannot be loaded."""
+
+    def __init__(self, order: Order, sender: Connection) -> None:
+        self.order = order
+        self.sender = sender
         self.failed = ""
+        self._before = 0.0  # seconds of a processor before the test that runs
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Called by pytest."""
+        beginnings = tuple(self.order.only) or ("",)
+        items[:] = [item for item in items if item.nodeid.startswith(beginnings)]
+        items.sort(key=lambda item: self.order.place(item.nodeid))
+
+    def pytest_runtest_logstart(self) -> None:
+        """Called by pytest, before anything is set up for a test."""
+        self._before = _processor()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Called by pytest."""
+        """Called by pytest, for what is set up, the test, and what is taken down."""
         if report.failed:
             self.failed = self.failed or report.nodeid
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Called by pytest, after everything is taken down."""
+        if not self.failed:
+            self.sender.send((nodeid, round(_processor() - self._before, 2)))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Called by pytest."""
@@ -87,15 +159,25 @@ def put(path: Path, text: str) -> None:
 
 
 class Run:
-    """Tests that run in a fork, on a copy of the repository."""
+    """Tests that run in a fork, on a copy of the repository.
 
-    def __init__(self, tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int) -> None:
+    Attributes:
+        seconds: How long those tests took that have passed.
+    """
+
+    def __init__(self, tree: Path, order: Order, manner: Manner) -> None:
         self.tree = tree
-        self.began = time.perf_counter()
-        self._result, sender = Forks.Pipe(duplex=False)
-        self._process: BaseProcess = Forks.Process(target=_work, args=(tree, tests, interpreted, patience, sender))
+        self.seconds: dict[str, float] = {}
+        self.patience = manner.patience
+        self._end: tuple[int, str, float, str] | None = (
+            None  # pytest's exit code, who failed, seconds, what was printed
+        )
+        self._heard, sender = Forks.Pipe(duplex=False)
+        self._process: BaseProcess = Forks.Process(target=_work, args=(tree, order, manner, sender))
         self._process.start()
         sender.close()
+        self._worked = 0.0  # seconds of a processor, when it was last looked at
+        self._looked = self._moved = time.perf_counter()  # when that was, and when there was work
 
     @property
     def sentinel(self) -> int:
@@ -103,20 +185,20 @@ class Run:
         return self._process.sentinel
 
     def trial(self) -> Trial | None:
-        """What came of it; None if it goes on. One that takes far too long is ended, and has failed."""
-        took = round(time.perf_counter() - self.began, 1)
-        if self._process.is_alive() and took < STUCK:
+        """What came of it; None if it goes on. One that waits for what never comes is ended, and has failed."""
+        is_over = not self._process.is_alive() or self._is_stuck()
+        self._listen()
+        if not is_over:
             return None
         self.end()
         if self._process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL):
-            return Trial(ENDLESS, took)
-        try:
-            code, failed, output = self._result.recv()
-        except EOFError:
-            return Trial(f"the process died, {self._process.exitcode}", took)
+            return Trial(ENDLESS, self.patience)
+        if self._end is None:
+            return Trial(f"the process died, {self._process.exitcode}", 0)
+        code, failed, seconds, output = self._end
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED):
-            return Trial("", took, output[-2000:])
-        return Trial(failed, took)
+            return Trial("", seconds, output[-2000:])
+        return Trial(failed, seconds)
 
     def end(self) -> None:
         """End it, and whatever it has started."""
@@ -124,6 +206,28 @@ class Run:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.join()
+        shutil.rmtree(_scratch(self.tree), ignore_errors=True)
+
+    def _is_stuck(self) -> bool:
+        """Whether neither it nor what it has started has worked for long, on however busy a machine."""
+        now = time.perf_counter()
+        if now - self._looked > LOOK:
+            self._looked = now
+            worked = _work_of(self._process.pid)
+            if worked > self._worked:
+                self._worked = worked
+                self._moved = now
+        return now - self._moved > STUCK
+
+    def _listen(self) -> None:
+        """Take what the fork has said: names and seconds of tests, and how it ended."""
+        with suppress(EOFError):
+            while self._heard.poll():
+                said = self._heard.recv()
+                if len(said) == 2:
+                    self.seconds[said[0]] = said[1]
+                else:
+                    self._end = said
 
 
 def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
@@ -135,17 +239,40 @@ def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
             return done
 
 
-def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int, sender: Connection) -> None:
+def _work_of(pid: int | None) -> float:
+    """Seconds of a processor that a process took, and those that it started."""
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        for one in [process, *process.children(recursive=True)]:
+            with suppress(psutil.NoSuchProcess):
+                total += sum(one.cpu_times()[:2])
+    return total
+
+
+def _processor() -> float:
+    """Seconds of a processor that this process took, and those that it started."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _scratch(tree: Path) -> Path:
+    """Where the tests of a copy put what they need for a while."""
+    return tree.with_suffix(".tmp")
+
+
+def _work(tree: Path, order: Order, manner: Manner, sender: Connection) -> None:
     """In the fork: forget what was loaded from elsewhere, and run."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.setsid()  # whatever the tests start can be ended with them
-    used = math.ceil(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + patience, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(_processor()) + manner.patience, resource.RLIM_INFINITY))
     output = tree.with_suffix(".log")
     with output.open("w") as stream:
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
     os.chdir(tree)
+    _scratch(tree).mkdir(exist_ok=True)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(_scratch(tree))
     os.environ["PYTHONPATH"] = str(tree)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every fork would compile everything again
     sys.dont_write_bytecode = False
@@ -153,17 +280,16 @@ def _work(tree: Path, tests: tuple[str, ...], interpreted: bool, patience: int, 
     for name in [*sys.modules]:
         if name.partition(".")[0] in FORGOTTEN:
             del sys.modules[name]
-    if interpreted:
+    if manner.apart:
+        os.environ["XDG_CACHE_HOME"] = str(tree.with_suffix(".cache"))
+    if manner.interpreted:
         os.environ["NUMBA_DISABLE_JIT"] = "1"
         numba.config.DISABLE_JIT = 1
-    watch = Watch()
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
-    options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of plugins, which are loaded already
-    code = pytest.main([*options, *tests], plugins=[watch])
-    import escgnn
-
-    if not Path(escgnn.__file__).is_relative_to(tree):
+    watch = Watch(order, sender)
+    code = pytest.main([*OPTIONS, *order.tests], plugins=[watch])
+    tested = importlib.util.find_spec("escgnn")
+    if tested is None or not Path(str(tested.origin)).is_relative_to(tree):
         code = pytest.ExitCode.USAGE_ERROR
-        print(f"{escgnn.__file__} was tested; expected the copy in {tree}")
+        print(f"{tested} was tested; expected the copy in {tree}")
     sys.stdout.flush()
-    sender.send((code, watch.failed, output.read_text()))
+    sender.send((code, watch.failed, round(_processor(), 1), output.read_text()))

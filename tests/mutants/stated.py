@@ -1,9 +1,12 @@
 """The faults, as the TOML files beside this one state them: one file for each area."""
 
+import ast
 import hashlib
+import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -34,20 +37,25 @@ class Mutant:
     tests: tuple[str, ...]
     interpreted: bool = False
     equivalent: str = ""
-    patience: int = field(default=0, repr=False)  # no part of the digest
+    patience: int = 0
 
     @property
     def name(self) -> str:
         """What the table and ``--only`` call it."""
         return f"{self.area}: {self.file.removeprefix('escgnn/')}: {self.fault}"
 
-    def digest(self, root: Path) -> str:
-        """A new one whenever the fault, its file or the tests that are named change."""
-        texts = [repr(self), (root / self.file).read_text()]
-        for test in self.tests:
-            path = root / test.partition("::")[0]
-            files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-            texts += [file.read_text() for file in files]
+    def digest(self, root: Path, witness: str = "") -> str:
+        """A new one whenever the fault or its file change, or the test that noticed it; or any of its tests, if none did."""
+        texts = [self.fault, self.old, self.new, str(self.interpreted), (root / self.file).read_text()]
+        if "::" in witness:
+            path, _, name = witness.partition("::")
+            is_asked = witness.startswith(self.tests)
+            texts += [str(is_asked), path, needed((root / path).read_text(), name) if (root / path).is_file() else ""]
+        else:
+            for test in self.tests:
+                path = root / test.partition("::")[0]
+                files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+                texts += [test, *(file.read_text() for file in files)]
         return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
     def applied(self, root: Path) -> str:
@@ -61,6 +69,35 @@ class Mutant:
         if times != 1 or self.old == self.new:
             raise ValueError(f"{self.name}: {self.old!r} occurs {times} times; expected once, and another text for it")
         return text.replace(self.old, self.new)
+
+
+def needed(text: str, test: str) -> str:
+    """A file of tests without all tests but one, of which ``test`` is the name, and perhaps the class and the parameters.
+
+    >>> print(needed("N = 2\\ndef test_a():\\n    pass\\ndef test_b():\\n    assert N", "test_b[3]"))
+    N = 2
+    def test_b():
+        assert N
+    """
+    name = re.split(r"::|\[", test)[0]
+    lines = text.splitlines()
+    kept = [lines[first:last] for owner, first, last in _statements(text) if not _is_test(owner) or owner == name]
+    return "\n".join(line for statement in kept for line in statement)
+
+
+def _is_test(name: str) -> bool:
+    return name.lower().startswith("test")
+
+
+@cache
+def _statements(text: str) -> list[tuple[str, int, int]]:
+    """What a file consists of: the name that a statement defines, and its lines."""
+    found = []
+    for statement in ast.parse(text).body:
+        decorators = getattr(statement, "decorator_list", [])
+        first = min(one.lineno for one in [statement, *decorators]) - 1
+        found.append((getattr(statement, "name", ""), first, statement.end_lineno or first))
+    return found
 
 
 def read(folder: Path = HERE) -> list[Mutant]:

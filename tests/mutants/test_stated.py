@@ -1,6 +1,7 @@
 """The list does not rot: every fault can still be put in, and what should notice it is there."""
 
 import ast
+import re
 import tomllib
 
 import pytest
@@ -27,7 +28,9 @@ def test_what_should_notice_is_there():
             path, *names = test.split("::")
             assert (ROOT / path).exists(), mutant.name
             for name in names:
-                assert f"def {name.partition('[')[0]}(" in (ROOT / path).read_text(), mutant.name
+                assert re.search(rf"(def|class) {re.escape(name.partition('[')[0])}\b", (ROOT / path).read_text()), (
+                    mutant.name
+                )
 
 
 def test_a_fault_must_be_where_it_is_stated(tmp_path):
@@ -42,6 +45,38 @@ def test_a_fault_must_be_where_it_is_stated(tmp_path):
     with pytest.raises(ValueError, match="another text"):
         same.applied(tmp_path)
     assert Mutant("area", "good", "code.py", "y = 2", "y = 3", ("tests",)).applied(tmp_path).endswith("y = 3\n")
+
+
+def test_what_changes_a_digest(tmp_path):
+    """Of a fault that was noticed the test that did it, of one that was not every test; and what these stand on."""
+    (tmp_path / "code.py").write_text("x = 1")
+    parts = {
+        "top": "import os",
+        "a": "@mark\ndef test_a():\n    pass",
+        "help": "def help():\n    pass",
+        "b": "def test_b(): 1",
+    }
+    one = Mutant("area", "fault", "code.py", "1", "2", ("test_it.py",))
+
+    def digests(**changed):
+        (tmp_path / "test_it.py").write_text("\n".join({**parts, **changed}.values()))
+        return [one.digest(tmp_path, witness) for witness in ("test_it.py::test_a[1]", "test_it.py::test_b", "")]
+
+    before = digests()
+    assert len({*before}) == 3 and digests() == before
+    for changed, differ in [
+        ({"a": "@other\ndef test_a():\n    pass"}, [True, False, True]),
+        ({"b": "def test_b(): 2"}, [False, True, True]),
+        ({"help": "def help():\n    1"}, [True, True, True]),
+        ({"c": "def test_c(): 1"}, [False, False, True]),
+    ]:
+        assert [new != old for new, old in zip(digests(**changed), before, strict=True)] == differ
+    digests()
+    (tmp_path / "code.py").write_text("x = 1 ")
+    assert not {*digests()} & {*before}
+    elsewhere = Mutant("area", "fault", "code.py", "1", "2", ("test_other.py",))
+    assert elsewhere.digest(tmp_path, "test_it.py::test_b") != digests()[1], "a test that is not named any more"
+    assert elsewhere.digest(tmp_path, "test_gone.py::test_b") != digests()[1]
 
 
 def test_what_is_shared_and_what_is_not(tmp_path):

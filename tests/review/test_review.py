@@ -190,7 +190,7 @@ class Hub(ModuleType):
     def snapshot_download(self, repo_id, *, revision=None, allow_patterns=None):
         if not (self.root / repo_id).is_dir() or revision:
             raise self.errors.HfHubHTTPError("404: no such repository")
-        copy = self.root / "cache" / repo_id
+        copy = self.root / "cache" / f"models--{repo_id.replace('/', '--')}" / "snapshots" / "0a1b2c"
         for path in (self.root / repo_id).rglob("*"):
             place = path.relative_to(self.root / repo_id)
             if path.is_file() and any(
@@ -216,6 +216,12 @@ def test_there_and_back(run, data, tmp_path, monkeypatch):
     torch.testing.assert_close(
         predict(load_ensemble(Path("hf://me/logp")), data[1].test), predict(run, data[1].test)
     )  # as a command has it
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["report", "hf://me/logp"])
+    assert done.exit_code == 0 and done.output.strip() == "written to logp.html", done.output
+    assert "<title>Run logp</title>" in (tmp_path / "logp.html").read_text()
+    assert not (tmp_path / "hf:").exists()
+    assert "\n# logp\n" in CliRunner().invoke(app, ["card", "hf://me/logp"]).output
     with pytest.raises(ValueError, match="hf://me/other: 404"):
         load_run("hf://me/other")
     with pytest.raises(ValueError, match=r"name: 'me/\.\./x'; expected user/name"):

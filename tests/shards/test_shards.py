@@ -25,7 +25,7 @@ def here(tmp_path):
     return tmp_path
 
 
-def content(folder, but=("seconds", "finished", "host")):
+def content(folder, but=("seconds", "cpu_seconds", "finished", "host")):
     """All files, without what depends on the time."""
     found = {}
     for path in sorted(folder.iterdir()):
@@ -77,6 +77,9 @@ def test_the_same_call_goes_on(here):
     status = read_status(str(here / "out"))
     assert (status.done, status.left, status.failed, status.graphs) == (4, 0, (), summary.graphs)
     assert status.command == "measure" and status.seconds_left == 0 and status.rate > 0
+    files = content(here / "out", but=())
+    spent = [files[f"part-0000{number}.done.json"]["cpu_seconds"] for number in range(4)]
+    assert status.cpu_seconds == pytest.approx(sum(spent)) and min(spent) > 0
 
 
 def test_other_settings_are_refused_with_the_first_difference(here):

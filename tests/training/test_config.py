@@ -146,6 +146,17 @@ def test_a_file_of_something_else(tmp_path, text):
         read_config(tmp_path / "c.yaml")
 
 
+def test_a_file_that_would_run_something_is_refused_and_not_run(tmp_path):
+    made = tmp_path / "made"
+    text = f'lr: !!python/object/apply:os.mkdir ["{made}"]'
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"c\.yaml"):
+        read_config(tmp_path / "c.yaml")
+    with pytest.raises(ValueError, match="lr"):
+        read_config(overrides=[text.replace(": ", "=", 1)])
+    assert not made.exists()
+
+
 def test_settings_are_the_arguments_of_the_classes():
     config = TrainConfig()
     encoding = {name: one.default for name, one in inspect.signature(StructuralEncoding).parameters.items()}

@@ -127,6 +127,33 @@ def test_a_file_with_everything_beside_its_predictions(ensemble, bundle, tmp_pat
     np.testing.assert_allclose(found, vectors, rtol=1e-4, atol=1e-5)
 
 
+def test_no_two_columns_have_the_same_name(tmp_path):
+    """Classes are called what a user calls them, and so are targets."""
+    lines = [f"{text},{('std', 'mean', 'std_2')[number % 3]},{number}" for number, text in enumerate(SMILES)]
+    (tmp_path / "train.csv").write_text("\n".join(["smiles,acid,acid_mean", *lines]))
+    fit_ensemble(
+        load(tmp_path / "train.csv", targets=["acid", "acid_mean"]),
+        change(epochs=1),
+        tmp_path / "run",
+        2,
+        progress=False,
+    )
+    ensemble = load_ensemble(tmp_path / "run")
+    (tmp_path / "in.csv").write_text("smiles\nCCO\n")
+    for name in ("out.csv", "out.parquet"):
+        predict_file(ensemble, tmp_path / "in.csv", tmp_path / name)
+    (row,) = read(tmp_path / "out.csv")
+    acid = ["pred_acid", "pred_acid_std", "pred_acid_mean_2", "pred_acid_std_3", "pred_acid_std_2"]
+    assert [*row] == ["smiles", *acid, "pred_acid_mean", "pred_acid_mean_std", "status"]
+    answers = ensemble.answers(load_graphs(["CCO"]))[:, 0]  # (members, outputs)
+    chances = [float(row[name]) for name in acid[2:]]
+    assert chances == pytest.approx(answers[:, :3].mean(0).tolist(), rel=1e-5)
+    best = int(np.argmax(chances))
+    assert row["pred_acid"] == ("mean", "std", "std_2")[best]
+    assert float(row["pred_acid_std"]) == pytest.approx(float(answers[:, best].std()), rel=1e-4)
+    assert float(row["pred_acid_mean"]) == pytest.approx(float(answers[:, 3].mean()), rel=1e-5)
+
+
 def load_graphs(texts):
     from escgnn.datasets import read_smiles
 

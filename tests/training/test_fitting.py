@@ -12,12 +12,12 @@ from sklearn.metrics import roc_auc_score
 
 from escgnn import training, zoo
 from escgnn.datasets import DatasetBundle
-from escgnn.metrics import Scores
 from escgnn.task import Task
 from escgnn.training import evaluate, fit, fit_folds, load_run, predict, read_config, read_result
 from escgnn.training.folder import FILES
 from escgnn.training.module import Learner, seed_all
 from escgnn.training.recording import History
+from escgnn.training.scores import Scores
 from escgnn.transforms import StructuralEncoding
 from tests.training import tiny
 from tests.training.tiny import CONFIG, change
@@ -250,7 +250,9 @@ def test_divergence_is_told(tmp_path):
 
 
 def test_plateau(tmp_path, monkeypatch):
-    monkeypatch.setattr(Scores, "compute", lambda self: {"mae": 1.0})
+    """An error that grows is no progress."""
+    errors = itertools.count(1.0)
+    monkeypatch.setattr(Scores, "compute", lambda self: {"mae": next(errors)})
     silent_fit(tiny.bundle(), change(factor=0.5, patience=1, epochs=6), tmp_path)
     assert [row["lr"] / 0.01 for row in rows(tmp_path)] == [1, 1, 1, 0.5, 0.5, 0.25]
 

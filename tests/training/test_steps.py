@@ -31,6 +31,13 @@ def built(bundle, config):
     return network, each
 
 
+def column(folder, name):
+    """What the table of epochs says of one thing."""
+    header, *lines = (folder / "metrics.csv").read_text().splitlines()
+    place = header.split(",").index(name)
+    return [float(line.split(",")[place]) for line in lines]
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -40,7 +47,7 @@ def built(bundle, config):
     ids=["mse, adamw, clipped", "l1, adam"],
 )
 def test_two_epochs_by_hand(settings, tmp_path):
-    """Order, loss, clipping, optimizer and dropout: each epoch has an order and masks of its own."""
+    """Order, loss, clipping, optimizer and dropout: each epoch has an order and masks of its own; its loss is a mean."""
     bundle = tiny.bundle()
     config = change(schedule="constant", average=None, epochs=2, network={"dropout": 0.5}, **settings)
     fit(bundle, config, tmp_path, progress=False)
@@ -50,16 +57,22 @@ def test_two_epochs_by_hand(settings, tmp_path):
     optimizer = OPTIMIZERS[config.optimizer](network.parameters(), lr=config.lr, weight_decay=config.weight_decay)
     orders = Shuffle(bundle.train, config.seed)
     network.train()
+    losses = []
     for epoch in range(2):
         order = list(orders)
         seed_all(config.seed, epoch, 0)
+        total = 0.0
         for start in range(0, len(order), config.batch_size):
             batch = transform(bundle.train.batch(order[start : start + config.batch_size]))
             optimizer.zero_grad()
-            LOSSES[config.loss](network(batch), Scaling.of(bundle).standardise(batch.y)).backward()
+            loss = LOSSES[config.loss](network(batch), Scaling.of(bundle).standardise(batch.y))
+            loss.backward()
+            total += loss.item() * batch.num_graphs
             if config.gradient_clip:
                 assert torch.nn.utils.clip_grad_norm_(network.parameters(), config.gradient_clip) > config.gradient_clip
             optimizer.step()
+        losses.append(total / len(order))
+    assert column(tmp_path, "loss") == pytest.approx(losses, rel=1e-4)
     for name, expected in network.state_dict().items():
         torch.testing.assert_close(found[f"network.{name}"], expected, rtol=1e-4, atol=1e-5, msg=name)
 
@@ -104,6 +117,21 @@ def test_the_gradient_is_that_of_the_whole_batch_however_many_share_it():
         losses.append(learner.training_step(batch, 0))
     assert sum(counts) == int(known) and counts[0] != counts[1]
     torch.testing.assert_close(sum(losses) / 2, total / known)
+
+
+def test_a_process_for_which_no_graph_is_left_adds_nothing():
+    """It takes a step all the same, with a graph of another."""
+    bundle = tiny.bundle()
+    config = change(network={"norm": "layer", "dropout": 0.0}, batch_size=19)
+    network, transform = built(bundle, config)
+    learner = Learner(network, bundle.task, Scaling.of(bundle), config)
+    data = batches_of(bundle, config, rank=1, world=2)
+    batches = [transform(batch) for batch in data.train_dataloader()]
+    strategy = SimpleNamespace(reduce=lambda count, reduce_op: count)
+    learner.trainer = SimpleNamespace(world_size=2, strategy=strategy, datamodule=data)
+    assert [batch.num_graphs for batch in batches] == [9, 1]
+    assert learner.training_step(batches[0], 0) > 0
+    assert learner.training_step(batches[1], 1) == 0
 
 
 def test_what_is_measured_beforehand_is_of_the_training_graphs(tmp_path):
@@ -164,6 +192,4 @@ def test_validation_losses_are_written(tmp_path):
     run.model.load_state_dict(kept)
     batch = run.transform(bundle.validation.batch(range(len(bundle.validation))))
     expected = functional.cross_entropy(run.model(batch), batch.y.view(-1))
-    header, *lines = (tmp_path / "metrics.csv").read_text().splitlines()
-    written = float(lines[-1].split(",")[header.split(",").index("validation_loss")])
-    assert written == pytest.approx(expected.item(), rel=1e-5)
+    assert column(tmp_path, "validation_loss")[-1] == pytest.approx(expected.item(), rel=1e-5)

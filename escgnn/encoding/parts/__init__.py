@@ -13,6 +13,7 @@ from escgnn.encoding.parts.histograms import Degree, Edge, Joint, Node
 from escgnn.encoding.parts.motifs import Path, Triangle, Wedge
 from escgnn.encoding.parts.part import OwnPart, Part
 from escgnn.encoding.parts.resistance import Resistance
+from escgnn.encoding.parts.rings import Ring
 from escgnn.encoding.parts.walks import Walk
 
 __all__ = ["PARTS", "OwnPart", "Part", "check_parts"]
@@ -28,6 +29,7 @@ PARTS: dict[str, Part] = {
     "path": Path(),
     "walk": Walk(),
     "cycle": Cycle(),
+    "ring": Ring(),
     "colour": Colour(),
 }
 

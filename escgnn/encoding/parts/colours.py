@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from escgnn.encoding.bin import Bin, Label
 from escgnn.encoding.labels import Codes
@@ -13,7 +14,7 @@ from escgnn.kernels.colours import Colours, mix
 
 
 class Colour(Part):
-    """``("colour", c)``: colours are hashed."""
+    """``("colour", c)``: colours are hashed. By types they begin with these, and labels come in at the end."""
 
     name = "colour"
     counts = "nodes by their colour after rounds of 1-WL inside the subgraph that begin with the labels, hashed"
@@ -32,8 +33,15 @@ class Colour(Part):
         """Bins for (u, v) and, behind the spare one, for (v, u), and first colours; empty if nobody asked."""
         mine = number.of_part("colour")
         mirrored = range(number.spare + 1, number.spare + 1 + len(mine))
-        start = np.zeros((max(codes) + 1 if mine else 0, 2), np.int64)
-        if mine:
-            for code, (a, b) in codes.items():
-                start[code] = mix(1 + (a << 31) + b), mix(1 + (b << 31) + a)
-        return Colours(np.array([mine, mirrored], np.int32), start, settings.colour_rounds)
+        return Colours(
+            np.array([mine, mirrored], np.int32), label_colours(codes if mine else {}), settings.colour_rounds
+        )
+
+
+def label_colours(codes: Codes) -> NDArray[np.int64]:
+    """A number for each label by its code, seen from (u, v) and from (v, u), ``(codes, 2)``."""
+    start = np.zeros((max(codes, default=-1) + 1, 2), np.int64)
+    for code, (a, b) in codes.items():
+        start[code, 0] = mix(1 + (a << 31) + b)
+        start[code, 1] = mix(1 + (b << 31) + a)
+    return start

@@ -58,19 +58,20 @@ class Node(Part):
 
 
 class Joint(Part):
-    """``("joint", a, b)``."""
+    """``("joint", a, b)``, or ``("joint", a, b, "t6")`` by types."""
 
     name = "joint"
     counts = "nodes by label, their distances to u and to v"
 
     def bins(self, settings: Settings, labels: Sequence[Label]) -> Iterator[Bin]:
-        """By label."""
+        """By label, and by the type of the node if it counts by types."""
         for label in labels:
-            yield Bin("joint", *label)
+            for word in _type_words(self, settings, settings.node_types):
+                yield Bin("joint", *label, *word)
 
     def mirror(self, name: Bin) -> Bin:
         """That of the swapped label."""
-        return Bin("joint", *flat(mirrored(name.labels)))
+        return Bin("joint", *flat(mirrored(name.labels)), *name.words)
 
     def table(self, codes: Codes, number: BinNumbers) -> Table:
         """Bin of a node by code, ``(codes,)``."""
@@ -79,24 +80,35 @@ class Joint(Part):
             table[code] = number.find("joint", *label)
         return table
 
+    def typed_table(self, settings: Settings, codes: Codes, number: BinNumbers) -> Table:
+        """Bin of a node by code and type, ``(codes, types)``; no codes if it does not count by types."""
+        if "joint" not in number.by_part:
+            return number.nowhere(0, 1)
+        table = number.nowhere(max(codes) + 1, settings.node_types)
+        for code, label in codes.items():
+            for t in range(settings.node_types):
+                table[code, t] = number.find("joint", *label, f"t{t}")
+        return table
+
 
 class Edge(Part):
-    """``("edge", a, b, c, d)``, the smaller label first."""
+    """``("edge", a, b, c, d)``, the smaller label first, or ``("edge", a, b, c, d, "t1")`` by types."""
 
     name = "edge"
     counts = "edges by the labels of their ends"
     met_twice = True
 
     def bins(self, settings: Settings, labels: Sequence[Label]) -> Iterator[Bin]:
-        """By two labels that can be adjacent."""
+        """By two labels that can be adjacent, and by the type of the edge if it counts by types."""
         near = touching(labels)
         for first, second in combinations_with_replacement(labels, 2):
             if second in near[first]:
-                yield Bin("edge", *first, *second)
+                for word in _type_words(self, settings, settings.edge_types):
+                    yield Bin("edge", *first, *second, *word)
 
     def mirror(self, name: Bin) -> Bin:
         """That of the swapped labels."""
-        return Bin("edge", *flat(sorted(mirrored(name.labels))))
+        return Bin("edge", *flat(sorted(mirrored(name.labels))), *name.words)
 
     def table(self, codes: Codes, number: BinNumbers) -> Table:
         """Bin of an edge by the codes of its ends, ``(codes, codes)``."""
@@ -106,3 +118,21 @@ class Edge(Part):
             for other, second in codes.items():
                 table[code, other] = number.find("edge", *flat(sorted((label, second))))
         return table
+
+    def typed_table(self, settings: Settings, codes: Codes, number: BinNumbers) -> Table:
+        """Bin of an edge by the codes of its ends and its type, ``(codes, codes, types)``; no codes without types."""
+        if "edge" not in number.by_part:
+            return number.nowhere(0, 0, 1)
+        size = max(codes) + 1
+        table = number.nowhere(size, size, settings.edge_types)
+        for code, label in codes.items():
+            for other, second in codes.items():
+                ends = flat(sorted((label, second)))
+                for t in range(settings.edge_types):
+                    table[code, other, t] = number.find("edge", *ends, f"t{t}")
+        return table
+
+
+def _type_words(part: Part, settings: Settings, types: int) -> list[tuple[str, ...]]:
+    """What the bins of each type end with; one without a word if the part does not count by types."""
+    return [(f"t{t}",) for t in range(types)] if part.is_typed(settings) else [()]

@@ -1,8 +1,12 @@
-"""What a part of the encoding is. It comes in two forms, both described by `Part`.
+"""What a part of the encoding is. It comes in three forms, all described by `Part`.
 
 A **compiled** part is counted by `escgnn.kernels.encoding.encode` while that has the rooted subgraph at hand: it has a kernel
 of its own, called there, and a function that makes the kernel's tables, called in `escgnn.encoding.tables`. That is the form
 for what must be quick.
+
+A **typed** part is counted by `escgnn.kernels.typed.encode_typed`, which sees what kind nodes and edges are of: compiled, too,
+but in a pass of its own, so that whoever has no types pays nothing for them. Its tables are made in `escgnn.encoding.typed`.
+Some parts are compiled or typed, as the settings say: `Part.is_typed`.
 
 An **own** part (`OwnPart`) counts all by itself, in one more pass over the roots, and its counts are put beside the others'.
 That is the form to begin with, and the only one that can be added from outside the package.
@@ -36,6 +40,10 @@ class Part(ABC):
     options: ClassVar[tuple[str, ...]] = ()
     needs_radius: ClassVar[bool] = True
     met_twice: ClassVar[bool] = False
+
+    def is_typed(self, settings: Settings) -> bool:
+        """Whether it is counted in the pass that sees types."""
+        return settings.counts_by_types(self.name)
 
     @abstractmethod
     def bins(self, settings: Settings, labels: Sequence[Label]) -> Iterable[Bin]:

@@ -1,0 +1,84 @@
+"""Rows of the parts that see what kind nodes and edges are of. Kernel: `escgnn.kernels.typed`."""
+
+from functools import cached_property
+
+import numpy as np
+
+from escgnn.encoding.bin import Bin
+from escgnn.encoding.cost import is_light
+from escgnn.encoding.labels import Codes, edge_codes, pair_codes
+from escgnn.encoding.numbering import BinNumbers
+from escgnn.encoding.parts.colours import label_colours
+from escgnn.encoding.parts.histograms import Edge, Joint
+from escgnn.encoding.parts.rings import Ring
+from escgnn.encoding.rows import Rows, borrow
+from escgnn.encoding.sources import Pass, Roots, block_size
+from escgnn.encoding.tables import ball_table, edge_bins, pair_bins, swap_table
+from escgnn.graphs import Graph, Types
+from escgnn.kernels import threads as pool
+from escgnn.kernels.encoding import Output
+from escgnn.kernels.typed import TypedLayout, encode_typed, refine
+
+
+class TypedPass(Pass):
+    """All typed parts at one radius, in one call of their kernel; without types all nodes, and all edges, are of one kind."""
+
+    @cached_property
+    def bins(self) -> tuple[Bin, ...]:
+        """Those of the parts; which roots are clipped is told elsewhere."""
+        return tuple(name for name in edge_bins(self.settings) if name.part != "clipped")
+
+    @cached_property
+    def pair_bins(self) -> tuple[Bin, ...]:
+        """The same for roots anywhere."""
+        return tuple(name for name in pair_bins(self.settings) if name.part != "clipped")
+
+    @cached_property
+    def edge_layout(self) -> TypedLayout:
+        """What the kernel looks up for roots that are adjacent or equal."""
+        return self._layout(edge_codes(self.settings.radius), self.bins)
+
+    @cached_property
+    def pair_layout(self) -> TypedLayout:
+        """The same for roots anywhere."""
+        return self._layout(pair_codes(self.settings.radius), self.pair_bins)
+
+    def _layout(self, codes: Codes, bins: tuple[Bin, ...]) -> TypedLayout:
+        settings = self.settings
+        number = BinNumbers(bins)
+        colours = np.array(number.of_part("colour"), np.int32)
+        return TypedLayout(
+            hops=settings.radius,
+            max_nodes=np.iinfo(np.int64).max if settings.max_nodes is None else settings.max_nodes,
+            ball=ball_table(settings, codes),
+            joint=Joint().typed_table(settings, codes, number),
+            edge=Edge().typed_table(settings, codes, number),
+            colour=colours,
+            label=label_colours(codes),
+            ring=Ring().table(settings, number),
+            swap=np.append(swap_table(number), number.spare).astype(np.int32),
+        )
+
+    def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
+        """Blocks from the kernel, in memory that may be used again once they are given back."""
+        layout = self.pair_layout if anywhere else self.edge_layout
+        types = graph.types
+        if types is None:
+            types = Types(np.zeros(graph.num_nodes, np.int64), np.zeros(graph.csr.indices.size, np.int64))
+        colour = np.zeros(0, np.int64)
+        if layout.colour.size:
+            colour = refine(graph.csr, types, self.settings.colour_rounds)
+        room = 2 * (layout.swap.size - 1)
+        halt = pool.new_halt()
+        is_long = not is_light(graph, self.settings, len(roots))  # then somebody should look after it
+
+        def task(start: int, stop: int) -> Rows:
+            lengths = np.empty(2 * (stop - start), np.int32)
+            bins, counts = borrow(room * (stop - start) + 1)
+            output = Output(lengths, bins, counts, halt)
+            used = encode_typed(graph.csr, roots[start:stop], layout, types, colour, anywhere, output)
+            return Rows(lengths, bins[:used], counts[:used], ())
+
+        threads = threads or pool.count()
+        size = block_size(len(roots), room, threads)
+        return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
