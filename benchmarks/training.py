@@ -1,11 +1,12 @@
 """What the encoding costs in training: processor time and memory an epoch, beside plain GIN and PyG's own stack.
 
-    python benchmarks/training.py [--data FOLDER] [--graphs 2048] [--rounds 5] [--growth] [--quick]
+    python benchmarks/training.py [--graphs 2048] [--rounds 5] [--datasets zinc-12k,ogbg-molhiv] [--widths 64,300]
+        [--memory] [--growth] [--quick] [--data FOLDER]
 
-All rows train on the same graphs in the same order, in one process and one thread: batches of 128, five layers, Adam, L1 loss. They
-take turns batch by batch, and of every batch the fastest of some rounds counts, in processor time, so that other programs on
-the machine hardly matter. What ESC-GNN's encoding adds is kept between epochs, as training does, or made anew for each batch. With
-``--growth`` the same for more and more graphs, with the time and the memory that keeping takes.
+All rows train on the same graphs in the same order, in one process and one thread: batches of 128, five layers, Adam, L1 loss.
+They take turns batch by batch, and of every batch the fastest of some rounds counts, in processor time, so that other programs
+on the machine hardly matter. What ESC-GNN's encoding adds is kept between epochs, as training does, or made anew for each batch.
+With ``--growth`` the same for more and more graphs, with the time and the memory that keeping takes.
 """
 
 import argparse
@@ -185,26 +186,31 @@ def main():
     parser.add_argument("--data", default=os.environ.get("ESCGNN_DATA"), help="folder of raw benchmark data")
     parser.add_argument("--graphs", type=int, default=2048, help="training graphs an epoch")
     parser.add_argument("--rounds", type=int, default=5, help="epochs of each, the fastest of every batch counts")
+    parser.add_argument("--datasets", default="zinc-12k,ogbg-molhiv", help="which, divided by commas")
+    parser.add_argument("--widths", default="64,300", help="of the networks, divided by commas")
+    parser.add_argument("--memory", action="store_true", help="measure the peak memory, too, in processes of their own")
     parser.add_argument("--growth", action="store_true", help="more and more graphs instead")
     parser.add_argument("--quick", action="store_true", help="few graphs, no record")
     options = parser.parse_args()
     torch.set_num_threads(1)
     count, rounds = (256, 1) if options.quick else (options.graphs, options.rounds)
     figures = {}
-    if options.growth:
-        counts = [count // 4, count // 2, count, 2 * count, 4 * count]
-        figures["growth"] = growth("zinc-12k", options.data, counts, 64, rounds)
-    for name in () if options.growth else ("zinc-12k", "ogbg-molhiv"):
-        for hidden in (64, 300):
+    for name in options.datasets.split(","):
+        for hidden in map(int, options.widths.split(",")):
+            if options.growth:
+                counts = [count // 4, count // 2, count, 2 * count, 4 * count]
+                figures[f"{name} {hidden} growth"] = growth(name, options.data, counts, hidden, rounds)
+                continue
             bundle, graphs = load(name, options.data, count)
             seconds = side_by_side({row: make(row, bundle, graphs, hidden) for row in ROWS}, rounds)
-            memory = {row: peak_memory(row, name, options.data, count, hidden) for row in ROWS[:2]}
+            measured = ROWS[:2] if options.memory else ()
+            memory = {row: peak_memory(row, name, options.data, count, hidden) for row in measured}
             table = Table(
                 "", "CPU seconds an epoch", "times GIN", "peak MB", title=f"{name}, {count} graphs, width {hidden}"
             )
             for row in ROWS:
                 used = f"{memory[row]:.0f}" if row in memory else ""
-                table.add_row(row, f"{seconds[row]:.2f}", f"{seconds[row] / seconds[PLAIN]:.3f}", used)
+                table.add_row(row, f"{seconds[row]:.3f}", f"{seconds[row] / seconds[PLAIN]:.3f}", used)
             console.print(table)
             figures[f"{name} {hidden}"] = {"seconds": seconds, "peak_mb": memory}
     if not options.quick:

@@ -10,6 +10,7 @@ True
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,10 +70,8 @@ class Kept(Dataset[Any]):
         out = batch._store
         for name, values, level, dtype in self.columns:
             pieces, bounds = cuts[level]
-            rows = torch.empty((int(bounds[-1]), *values.shape[1:]), dtype=dtype)
             whole = values.numpy()
-            np.concatenate([whole[piece] for piece in pieces], out=rows.numpy())
-            out[name] = rows
+            out[name] = torch.from_numpy(np.concatenate([whole[piece] for piece in pieces])).to(dtype)
             out._slice_dict[name] = bounds
             out._inc_dict[name] = None  # what is numbered is numbered within its graph
         return batch
@@ -90,12 +89,13 @@ def keep(graphs: GraphStore, transform: Any, most_bytes: float) -> Kept | None:
 
     Args:
         graphs: The graphs.
-        transform: What is done to a batch. It must say ``keepable = True``: what it adds depends on each graph alone, is the same
-            every time, and concatenates, numbered within its graph; and as ``adds`` the names. A batch says in ``_slice_dict``
-            which rows are whose. One that refuses large batches has a method ``guard`` that does so to one gathered.
+        transform: What is done to a batch. Its class itself, not one that it derives from, must say ``keepable = True``: what it
+            adds depends on each graph alone, is the same every time, and concatenates, numbered within its graph; and as
+            ``adds`` the names. A batch says in ``_slice_dict`` which rows are whose. One that refuses large batches has a
+            method ``guard`` that does so to a batch that was gathered.
         most_bytes: Memory that may be taken.
     """
-    if not getattr(transform, "keepable", False) or not len(graphs):
+    if not vars(type(transform)).get("keepable", False) or not len(graphs) or most_bytes <= 0:
         return None
     names: list[str] = []
     found: dict[str, list[Array]] = {}
@@ -106,7 +106,7 @@ def keep(graphs: GraphStore, transform: Any, most_bytes: float) -> Kept | None:
     used = 0
     try:
         for batch in _transformed(graphs, sized, transform):
-            names = [name for name in batch.keys() if name in transform.adds]  # noqa: SIM118, it is no mapping
+            names = [name for name in batch.to_dict() if name in transform.adds]
             for name in names:
                 values = _narrowed(batch[name].numpy())
                 found.setdefault(name, []).append(values)
@@ -125,8 +125,8 @@ def keep(graphs: GraphStore, transform: Any, most_bytes: float) -> Kept | None:
         level = next((i for i, other in enumerate(starts) if torch.equal(start, other)), len(starts))
         if level == len(starts):
             starts.append(start)
-        values = torch.from_numpy(np.concatenate(found.pop(name)))  # the widest of their types
-        columns.append(Column(name, values, level, dtypes[name]))
+        whole = torch.from_numpy(np.concatenate(found.pop(name)))  # in the widest of their types
+        columns.append(Column(name, whole, level, dtypes[name]))
     kept = Kept(graphs, columns, starts)
     return kept if kept.num_bytes <= most_bytes else None
 
@@ -135,7 +135,7 @@ def _transformed(graphs: GraphStore, sized: Array, transform: Any) -> Iterator[A
     """All graphs in order, in batches of about the same size."""
     chunk = (sized.cumsum() - 1) // CHUNK
     bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1).tolist(), len(graphs)]
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         batch = graphs[first:last].batch()
         try:
             yield transform(batch)

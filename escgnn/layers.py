@@ -3,13 +3,18 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.utils import softmax
 
+from escgnn.kernels.layers import fill_matrix, number_bins, number_rows
+
 # Up to here a dense product is faster than EmbeddingBag, whose gradient takes 8 times its forward pass.
 MATMUL_BINS = 256
+MOST_DISTINCT = 0.8  # of rows; where fewer are equal, finding them takes longer than it saves
 SCALES = ("fitted", "none")
 FEATURE_KINDS = ("categorical", "dense")
 POSITIONAL = {"laplacian": "laplacian_eigenvector_pe", "random_walk": "random_walk_pe"}  # where PyG puts them
@@ -34,8 +39,8 @@ class StructuralEmbedding(nn.Module):
         channels: Size of the result.
         scale: ``"fitted"`` to use what `fit` measures, ``"none"`` for plain counts.
         mlp: Whether two further layers follow.
-        dedup: Whether rows that repeat within a batch are embedded once. The result is the same. It pays with ``mlp``;
-            without, finding them takes longer than the product it saves.
+        dedup: Whether rows that repeat within a batch are embedded once, where they are many; the result is the same to rounding.
+            Not on other devices than the CPU, nor in compiled or exported networks.
         prefix: Which rows to read: ``"esc"`` for edges, ``"esc_node"`` for nodes.
 
     Shapes:
@@ -50,7 +55,6 @@ class StructuralEmbedding(nn.Module):
 
     mean: Tensor
     deviation: Tensor
-    salt: Tensor
 
     def __init__(
         self,
@@ -59,7 +63,7 @@ class StructuralEmbedding(nn.Module):
         *,
         scale: str = "fitted",
         mlp: bool = False,
-        dedup: bool = False,
+        dedup: bool = True,
         prefix: str = "esc",
     ) -> None:
         super().__init__()
@@ -71,8 +75,6 @@ class StructuralEmbedding(nn.Module):
         self.weight = nn.Parameter(torch.randn(num_bins, channels) / num_bins**0.5)
         self.register_buffer("mean", torch.zeros(num_bins))
         self.register_buffer("deviation", torch.ones(num_bins))
-        salt = torch.randint(-(2**63), 2**63 - 1, (num_bins,), generator=torch.Generator().manual_seed(0))
-        self.register_buffer("salt", salt, persistent=False)
         self.mlp = nn.Sequential(nn.ReLU(), perceptron(channels, channels, channels)) if mlp else nn.Identity()
 
     def fit(self, batches: Iterable[Any]) -> None:
@@ -81,21 +83,19 @@ class StructuralEmbedding(nn.Module):
 
     def forward(self, data: Any) -> Tensor:
         """The embedding of every row of a batch, or of a mapping that holds the three tensors."""
-        return self.embed(*self.rows(data))
-
-    def embed(self, length: Tensor, bins: Tensor, counts: Tensor) -> Tensor:
-        """The embedding of rows given as tensors."""
-        if not self.dedup or torch.compiler.is_compiling():
-            return self._embed(length, bins, counts)
-        first, copy = self._distinct(length, bins, counts)  # (R,), (R,)
-        kept = first.repeat_interleave(length)  # (nnz,)
-        distinct = self._embed(length[first], bins[kept], counts[kept])  # (distinct rows, channels)
-        return distinct.index_select(0, copy)  # (R, channels)
+        length, bins, counts = self.rows(data)
+        chosen, copy = None, None
+        if self.dedup and _is_plain(counts):
+            chosen, copy = distinct_rows(length, bins, counts)
+        with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
+            rows = self._product(length, bins, counts, chosen)  # (chosen rows, channels)
+        out: Tensor = self.mlp(rows)
+        return out if copy is None else out.index_select(0, copy)  # (R, channels)
 
     def rows(self, data: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Lengths, bins and counts that a batch holds."""
         length, bins, counts = (data[f"{self.prefix}_{part}"] for part in ("len", "bin", "count"))
-        if not torch.compiler.is_compiling() and (bins >= self.num_bins).any():
+        if not torch.compiler.is_compiling() and bins.numel() and int(bins.max()) >= self.num_bins:
             raise ValueError(
                 f"{self.prefix}_bin: bin {bins.max()} of an encoding that should have {self.num_bins} bins"
             )
@@ -106,39 +106,63 @@ class StructuralEmbedding(nn.Module):
             )
         return length, bins, counts
 
-    def _embed(self, length: Tensor, bins: Tensor, counts: Tensor) -> Tensor:
-        with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
-            weight = self.weight / self.deviation.unsqueeze(1)  # (bins, channels)
-            constant = -self.mean @ weight  # (channels,)
-            values = counts.to(weight.dtype)  # (nnz,)
-            if self.num_bins <= MATMUL_BINS:
-                row = torch.repeat_interleave(length.long(), output_size=bins.numel())  # (nnz,)
-                dense = values.new_zeros(length.numel() * self.num_bins).scatter_(0, row * self.num_bins + bins, values)
-                rows = torch.addmm(constant, dense.view(-1, self.num_bins), weight)  # (R, channels)
-            else:
-                start = (length.cumsum(0) - length).to(bins.dtype)  # (R,)
-                rows = functional.embedding_bag(bins, weight, start, mode="sum", per_sample_weights=values) + constant
-        out: Tensor = self.mlp(rows)  # (R, channels)
-        return out
+    def _product(self, length: Tensor, bins: Tensor, counts: Tensor, chosen: Tensor | None) -> Tensor:
+        """Counts times weights of the rows that are chosen, ascending; of all if None."""
+        weight = self.weight / self.deviation.unsqueeze(1)  # (bins, channels)
+        constant = -self.mean @ weight  # (channels,)
+        found = count_matrix(length, bins, counts, chosen, self.num_bins, weight.dtype) if _is_plain(counts) else None
+        if found is not None:
+            matrix, used = found  # (chosen rows, used bins), (used bins,)
+            return torch.addmm(constant, matrix, weight.index_select(0, used))  # (chosen rows, channels)
+        if chosen is not None:
+            is_chosen = torch.zeros_like(length, dtype=torch.bool).index_fill_(0, chosen, True)  # (R,)
+            entries = is_chosen.repeat_interleave(length)  # (nnz,)
+            length, bins, counts = length[chosen], bins[entries], counts[entries]
+        values = counts.to(weight.dtype)  # (nnz,)
+        if self.num_bins <= MATMUL_BINS:
+            row = torch.repeat_interleave(length.long(), output_size=bins.numel())  # (nnz,)
+            dense = values.new_zeros(length.numel() * self.num_bins).scatter_(0, row * self.num_bins + bins, values)
+            return torch.addmm(constant, dense.view(-1, self.num_bins), weight)  # (R, channels)
+        start = (length.cumsum(0) - length).to(bins.dtype)  # (R,)
+        return functional.embedding_bag(bins, weight, start, mode="sum", per_sample_weights=values) + constant
 
-    def _distinct(self, length: Tensor, bins: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-        """Which rows to embed, ``(R,)`` of bool, and for each row the number of the embedded one that equals it.
 
-        Rows of one hash are compared number by number; should two of them differ, every row stays.
-        """
-        every = torch.arange(length.numel(), device=length.device)  # (R,)
-        end = length.cumsum(0)
-        start = end - length
-        sums = functional.pad((self.salt[bins.long()] * counts).cumsum(0), (1, 0))  # (nnz + 1,)
-        hashes, copy = torch.unique(sums[end] - sums[start], return_inverse=True)  # (hashes,), (R,)
-        model = every.new_empty(len(hashes)).scatter_(0, copy, every)[copy]  # (R,) a row of the same hash
-        shift = (start[model] - start).repeat_interleave(length)  # (nnz,) from an entry to the model's
-        twin = torch.arange(bins.numel(), device=bins.device) + shift
-        same = torch.equal(length[model], length)
-        if not (same and torch.equal(bins[twin], bins) and torch.equal(counts[twin], counts)):
-            model = every
-        first = model == every
-        return first, (first.cumsum(0) - 1)[model]
+def distinct_rows(length: Tensor, bins: Tensor, counts: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """The numbers of rows that are equal to none before, and for each row which of these it is equal to.
+
+    Neither if few are equal: then it would not pay.
+    """
+    table = np.full(1 << (2 * length.numel()).bit_length(), -1, np.int32)
+    copy = torch.empty(length.numel(), dtype=torch.int64)
+    first = torch.empty_like(copy)
+    distinct = number_rows(_starts(length), bins.numpy(), counts.numpy(), table, first.numpy(), copy.numpy())
+    return (first[:distinct], copy) if distinct <= MOST_DISTINCT * length.numel() else (None, None)
+
+
+def count_matrix(
+    length: Tensor, bins: Tensor, counts: Tensor, chosen: Tensor | None, num_bins: int, dtype: torch.dtype
+) -> tuple[Tensor, Tensor] | None:
+    """Counts of the chosen rows, (chosen rows, used bins), and the bins that occur in them; None if these are many."""
+    start = _starts(length)
+    rows = np.arange(length.numel()) if chosen is None else chosen.numpy()
+    place = np.empty(num_bins, np.int64)
+    used = number_bins(start, bins.numpy(), rows, place)
+    if used > MATMUL_BINS:
+        return None
+    matrix = torch.zeros(rows.size, used, dtype=dtype)
+    fill_matrix(start, bins.numpy(), counts.numpy(), rows, place, matrix.numpy())
+    return matrix, torch.from_numpy(np.flatnonzero(place >= 0))
+
+
+def _is_plain(counts: Tensor) -> bool:
+    """Whether kernels can read these tensors."""
+    return counts.device.type == "cpu" and counts.dtype == torch.int32 and not torch.compiler.is_compiling()
+
+
+def _starts(length: Tensor) -> NDArray[np.int64]:
+    """Where rows begin, (R + 1,)."""
+    starts: NDArray[np.int64] = functional.pad(length.cumsum(0), (1, 0)).numpy()
+    return starts
 
 
 def fit_embeddings(embeddings: Sequence[StructuralEmbedding], batches: Iterable[Any]) -> None:

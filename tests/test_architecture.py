@@ -12,7 +12,7 @@ ALLOWED = {
     "disk": "",
     "engines": "",
     "kernels": "",
-    "layers": "",
+    "layers": "kernels",
     "limits": "",
     "markup": "",
     "provenance": "",

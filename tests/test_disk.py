@@ -54,9 +54,10 @@ def test_drafts_of_the_dead_are_swept(tmp_path):
     others = [tmp_path / name for name in (".mine.draft", f".a.00000000-1-2-12345678{DRAFT}", "b.1-2-12345678.draft")]
     for path in others:
         path.touch()
-    with atomic(tmp_path / "a.txt") as living, atomic(tmp_path / "b.txt") as draft:
+    with atomic(tmp_path / "a.txt") as living:
         living.write_text("a")
-        draft.write_text("b")
+        with atomic(tmp_path / "b.txt") as draft:
+            draft.write_text("b")
     assert names(tmp_path) == sorted(["a.txt", "b.txt", *(path.name for path in others)])
 
 

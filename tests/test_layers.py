@@ -7,6 +7,7 @@ from torch.testing import assert_close
 from torch_geometric.data import Batch, Data
 
 from escgnn import graphs, layers
+from escgnn.kernels.layers import fill_matrix, number_bins, number_rows
 from escgnn.layers import (
     BatchNorm,
     FeatureEncoder,
@@ -47,6 +48,35 @@ def way(request, monkeypatch):
         monkeypatch.setattr(layers, "MATMUL_BINS", 0)
 
 
+@given(histograms(), st.booleans())
+def test_distinct_rows(matrix, crowded):
+    """Numbered as they come, also where the table is nearly full and most places are taken."""
+    rows = [tuple(row) for row in matrix.tolist()]
+    expected = [*dict.fromkeys(rows)]
+    length, bins, counts = (values.numpy() for values in sparse(matrix).values())
+    start = np.concatenate([[0], length.cumsum()]).astype(np.int64)
+    size = 1 << len(rows).bit_length()
+    table = np.full(size if crowded else 64 * size, -1, np.int32)
+    first, copy = np.empty((2, len(rows)), np.int64)
+    number = number_rows(start, bins, counts, table, first, copy)
+    assert [rows[row] for row in first[:number]] == expected
+    assert copy.tolist() == [expected.index(row) for row in rows]
+
+
+@given(histograms(), st.data())
+def test_count_matrix(matrix, data):
+    length, bins, counts = (values.numpy() for values in sparse(matrix).values())
+    start = np.concatenate([[0], length.cumsum()]).astype(np.int64)
+    rows = np.array(data.draw(st.lists(st.integers(0, len(matrix) - 1))) if len(matrix) else [], np.int64)
+    place = np.empty(6, np.int64)
+    used = number_bins(start, bins, rows, place)
+    columns = np.flatnonzero(matrix[rows].any(0))
+    assert place[columns].tolist() == [*range(used)] and (place < 0).sum() == 6 - used
+    found = np.zeros((rows.size, used), np.float32)
+    fill_matrix(start, bins, counts, rows, place, found)
+    assert (found == matrix[rows][:, columns]).all()
+
+
 class TestStructuralEmbedding:
     def test_is_a_matrix_times_the_histograms(self, way):
         data = encoded(graphs.molecule_like(20))
@@ -76,18 +106,54 @@ class TestStructuralEmbedding:
         assert_close(embedding(sparse(matrix)), torch.as_tensor(matrix).float() @ embedding.weight)
 
     @given(histograms())
-    @pytest.mark.parametrize("collide", [False, True])
-    def test_rows_embedded_once_are_the_same_rows(self, collide, matrix):
-        plain, once = StructuralEmbedding(6, 3, mlp=True), StructuralEmbedding(6, 3, mlp=True, dedup=True)
-        once.load_state_dict(plain.state_dict())
-        if collide:
-            once.salt.zero_()  # the same hash for all rows
+    @pytest.mark.parametrize("mlp", [False, True])
+    @pytest.mark.parametrize("most", [0.0, 1.0], ids=["never", "always"])
+    def test_rows_embedded_once_are_the_same_rows(self, most, mlp, matrix):
+        """Forward and backward, where it pays and where it does not."""
+        plain, once = (StructuralEmbedding(6, 3, mlp=mlp, dedup=dedup).double() for dedup in (False, True))
         rows = sparse(matrix)
-        assert_close(once(rows), plain(rows))
-        first, copy = once._distinct(*once.rows(rows))
-        if not collide:
-            assert first.sum() == len({tuple(row) for row in matrix.tolist()})
-        assert (torch.as_tensor(matrix)[first][copy] == torch.as_tensor(matrix)).all()
+        plain.fit([rows])
+        once.load_state_dict(plain.state_dict())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(layers, "MOST_DISTINCT", most)
+            found = once(rows)
+        expected = plain(rows)
+        assert_close(found, expected, rtol=1e-9, atol=1e-9)
+        for out in (found, expected):
+            (out * torch.arange(out.numel()).view_as(out)).sum().backward()
+        for one, other in zip(once.parameters(), plain.parameters(), strict=True):
+            assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-9)
+
+    def test_molecules_have_few_distinct_rows(self, way, monkeypatch):
+        data = encoded(graphs.molecule_like(40))
+        once, plain = (StructuralEmbedding(ENCODING.num_bins, 7, dedup=dedup) for dedup in (True, False))
+        once.fit([data])
+        plain.load_state_dict(once.state_dict())
+        seen = []
+        monkeypatch.setattr(once.mlp, "forward", lambda rows: seen.append(len(rows)) or rows)
+        found, expected = once(data), plain(data)
+        assert_close(found, expected, rtol=1e-5, atol=1e-5)
+        direction = torch.randn_like(found)
+        for out in (found, expected):
+            (out * direction).mean().backward()
+        assert_close(once.weight.grad, plain.weight.grad, rtol=1e-5, atol=1e-5)
+        distinct = {tuple(row) for row in ENCODING.dense(graphs.molecule_like(40)).tolist()}
+        assert seen == [len(distinct)] and len(distinct) < layers.MOST_DISTINCT * len(data.esc_len)
+
+    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+    def test_kernels_give_what_torch_gives(self, dtype, monkeypatch):
+        """Which is what compiled networks and other devices use."""
+        data = encoded(graphs.molecule_like(20))
+        embedding = StructuralEmbedding(ENCODING.num_bins, 7).to(dtype)
+        embedding.fit([data])
+        found = embedding(data)
+        monkeypatch.setattr(layers, "_is_plain", lambda _: False)
+        assert_close(found, embedding(data), rtol=1e-5, atol=1e-5)
+
+    def test_other_integers_are_read_as_well(self):
+        rows = sparse([[1, 2], [0, 3], [1, 2]])
+        embedding = StructuralEmbedding(2, 3)
+        assert_close(embedding({name: values.long() for name, values in rows.items()}), embedding(rows))
 
     def test_fit_streams(self):
         parts = [encoded(graph) for graph in graphs.molecule_like(8).split()]

@@ -8,10 +8,13 @@ from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
 
-MIX = np.int64(-7046029254386353131)  # 2^64 divided by the golden ratio: spreads what differs in few bits
+# Odd, and so small that neither products with bins below 2 ** 20 and counts below 2 ** 31 nor sums of 2 ** 20 entries overflow.
+FACTORS = (1803437982391, 924437393)
+MASK = 2**42 - 1
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Floats = NDArray[np.float32] | NDArray[np.float64]
 
 
 @kernel
@@ -29,20 +32,27 @@ def number_rows(start: Longs, bins: Ints, counts: Ints, table: Ints, first: Long
         copy: Takes the number of each row's distinct row.
     """
     mask = table.size - 1
+    codes = np.empty(start.size, np.int64)  # hashes of the distinct rows
     distinct = 0
     for row in range(start.size - 1):
         code = start[row + 1] - start[row]
-        for k in range(start[row], start[row + 1]):
-            code = (code ^ ((np.int64(bins[k]) << 32) + counts[k])) * MIX
-            code ^= code >> 29
-        slot = (code ^ (code >> 32)) & mask
-        while table[slot] >= 0 and not same_row(start, bins, counts, first[table[slot]], row):
+        row_bins = bins[start[row] : start[row + 1]]  # in a slice, no place is looked at for its sign
+        row_counts = counts[start[row] : start[row + 1]]
+        for k in range(row_bins.size):
+            entry = np.int64(row_bins[k]) * FACTORS[0] + np.int64(row_counts[k]) * FACTORS[1]
+            code += (entry ^ (entry >> 23)) & MASK
+        slot = (code ^ (code >> 20)) & mask
+        number = table[slot]
+        while number >= 0 and not (codes[number] == code and same_row(start, bins, counts, first[number], row)):
             slot = (slot + 1) & mask
-        if table[slot] < 0:
+            number = table[slot]
+        if number < 0:
+            number = distinct
             table[slot] = distinct
+            codes[distinct] = code
             first[distinct] = row
             distinct += 1
-        copy[row] = table[slot]
+        copy[row] = number
     return distinct
 
 
@@ -52,30 +62,23 @@ def same_row(start: Longs, bins: Ints, counts: Ints, one: int, other: int) -> bo
     size = start[one + 1] - start[one]
     if start[other + 1] - start[other] != size:
         return False
-    shift = start[other] - start[one]
-    for k in range(start[one], start[one] + size):
-        if bins[k] != bins[k + shift] or counts[k] != counts[k + shift]:
-            return False
-    return True
+    one_bins = bins[start[one] : start[one] + size]
+    other_bins = bins[start[other] : start[other] + size]
+    one_counts = counts[start[one] : start[one] + size]
+    other_counts = counts[start[other] : start[other] + size]
+    different = np.int32(0)
+    for k in range(size):  # to the end, as several at a time are faster than stopping early
+        different |= (one_bins[k] ^ other_bins[k]) | (one_counts[k] ^ other_counts[k])
+    return bool(different == 0)
 
 
 @kernel
-def take_rows(start: Longs, bins: Ints, counts: Ints, rows: Longs, taken_bins: Ints, taken_counts: Ints) -> None:
-    """The entries of these rows, one after another."""
-    filled = 0
-    for row in rows:
-        for k in range(start[row], start[row + 1]):
-            taken_bins[filled] = bins[k]
-            taken_counts[filled] = counts[k]
-            filled += 1
-
-
-@kernel
-def number_bins(bins: Ints, place: Longs) -> int:
-    """Number the bins that occur, ascending, and say how many they are; others have the place -1."""
+def number_bins(start: Longs, bins: Ints, rows: Longs, place: Longs) -> int:
+    """Number the bins that occur in these rows, ascending, and say how many they are; others have the place -1."""
     place[:] = -1
-    for b in bins:
-        place[b] = 0
+    for row in rows:
+        for b in bins[start[row] : start[row + 1]]:
+            place[b] = 0
     used = 0
     for b in range(place.size):
         if place[b] == 0:
@@ -85,8 +88,11 @@ def number_bins(bins: Ints, place: Longs) -> int:
 
 
 @kernel
-def fill_matrix(start: Longs, bins: Ints, counts: Ints, place: Longs, matrix: NDArray[np.float32]) -> None:
-    """Write the counts of all rows into a matrix of zeros, each bin into the column of its place."""
-    for row in range(start.size - 1):
-        for k in range(start[row], start[row + 1]):
-            matrix[row, place[bins[k]]] = counts[k]
+def fill_matrix(start: Longs, bins: Ints, counts: Ints, rows: Longs, place: Longs, matrix: Floats) -> None:
+    """Write the counts of these rows into a matrix of zeros, each bin into the column of its place."""
+    for i in range(rows.size):
+        line = matrix[i]
+        row_bins = bins[start[rows[i]] : start[rows[i] + 1]]
+        row_counts = counts[start[rows[i]] : start[rows[i] + 1]]
+        for k in range(row_bins.size):
+            line[place[row_bins[k]]] = row_counts[k]

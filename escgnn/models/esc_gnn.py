@@ -118,9 +118,7 @@ class ESCGNN(Frame):
         layer, self.join = BACKBONES[backbone]
 
         def structure(prefix: str) -> StructuralEmbedding:
-            return StructuralEmbedding(
-                num_bins or 0, hidden, scale=structure_scale, mlp=structure_mlp, dedup=structure_mlp, prefix=prefix
-            )
+            return StructuralEmbedding(num_bins or 0, hidden, scale=structure_scale, mlp=structure_mlp, prefix=prefix)
 
         self.add_features(hidden)
         self.structure = structure("esc") if num_bins else None

@@ -122,6 +122,7 @@ def test_error_per_graph_is_the_sum_over_its_nodes(tmp_path):
     settings = trained.training("counting-random", TINY, count=30)
     done = trained.train(counting.Cell("x", settings=settings), tmp_path, False, bundle)
     truth, predicted = trained.on_test(done)
+    np.testing.assert_array_equal(truth, bundle.test.column("y").numpy())
     found = counting.error_per_graph(done)
     sizes = bundle.test.num_nodes.tolist()
     errors = np.split(np.abs(truth - predicted), np.cumsum(sizes)[:-1])

@@ -119,9 +119,9 @@ def test_a_slow_item_does_not_let_results_pile_up():
     results.close()
 
 
-@pytest.mark.parametrize("name", ["local 2", "ray 2"])
+@pytest.mark.parametrize("name", ["local 1", "local 2", "ray 2"])
 def test_a_worker_that_dies_is_replaced(name, request, tmp_path):
-    """What it worked on, and what waited behind that, is done by another."""
+    """What it worked on, and what waited behind that, is done by another; behind a single one something always waits."""
     request.param = name
     engine = made(request)
     work = DieOnce(tmp_path)

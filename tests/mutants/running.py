@@ -214,7 +214,7 @@ class Run:
         if now - self._looked > LOOK:
             self._looked = now
             worked = _work_of(self._process.pid)
-            if worked > self._worked:
+            if worked != self._worked:  # less, if somebody has ended
                 self._worked = worked
                 self._moved = now
         return now - self._moved > STUCK
@@ -246,7 +246,7 @@ def _work_of(pid: int | None) -> float:
         process = psutil.Process(pid)
         for one in [process, *process.children(recursive=True)]:
             with suppress(psutil.NoSuchProcess):
-                total += sum(one.cpu_times()[:2])
+                total += sum(one.cpu_times()[:4])  # also of those that have ended
     return total
 
 

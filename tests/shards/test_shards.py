@@ -74,6 +74,9 @@ def test_the_same_call_goes_on(here):
     (here / "out/part-00001.parquet").unlink()
     (here / "out/part-00000.done.json").write_text("{")
     assert run_shards(Measure(here), inputs, str(here / "out")).skipped == 1
+    forged = here / "out/part-00003.done.json"  # of results that were made with other settings
+    forged.write_text(json.dumps({**json.loads(forged.read_text()), "digest": "0" * 16}))
+    assert run_shards(Measure(here), inputs, str(here / "out")).skipped == 3
     status = read_status(str(here / "out"))
     assert (status.done, status.left, status.failed, status.graphs) == (4, 0, (), summary.graphs)
     assert status.command == "measure" and status.seconds_left == 0 and status.rate > 0

@@ -181,10 +181,11 @@ def test_edge_lists_and_nodes(bare, tmp_path):
 
 def test_nodes_of_molecules_and_of_nothing(bare, tmp_path):
     node = bare["node", "regression"]
-    (tmp_path / "in.csv").write_text("id,smiles\n1,CCO\n2,bad\n3,N\n")
+    (tmp_path / "in.csv").write_text("id,smiles\n1,CCO\n2,bad\n3,CN\n")
     predict_file(node, tmp_path / "in.csv", tmp_path / "out.csv")
     rows = read(tmp_path / "out.csv")[1:]
-    assert [(row[0], row[2]) for row in rows] == [("1", "0"), ("1", "1"), ("1", "2"), ("2", ""), ("3", "0")]
+    nodes = [("1", "0"), ("1", "1"), ("1", "2"), ("2", ""), ("3", "0"), ("3", "1")]
+    assert [(row[0], row[2]) for row in rows] == nodes
     (tmp_path / "in.g6").write_text(f"{encode(graphs.empty(0))}\n{encode(graphs.empty(2))}\n")
     summary = predict_file(node, tmp_path / "in.g6", tmp_path / "out.csv")
     assert [row[-1] for row in read(tmp_path / "out.csv")[1:]] == ["the graph has no nodes", "ok", "ok"]
