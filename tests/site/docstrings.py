@@ -4,11 +4,13 @@ import re
 import textwrap
 from typing import Any
 
-from griffe import Extension, Object
+from griffe import Docstring, Extension, Object
 
 INLINE = re.compile(r":math:`([^`]*)`")
 BLOCK = re.compile(r"^( *)\.\. math::\n((?:\1 +.*\n?)+)", re.M)
 EXAMPLE = re.compile(r"^( *)>>> .*(?:\n *\S.*)*", re.M)  # up to the next empty line
+COMMENT = re.compile(r"  # (.+)$")
+WORDLESS = "<!-- its value says it -->"  # what has no docstring is not shown
 
 
 def as_markdown(text: str) -> str:
@@ -34,11 +36,12 @@ def as_markdown(text: str) -> str:
 
 
 class AsMarkdown(Extension):
-    """Changes every docstring that is read, and hides members of classes that have none."""
+    """Changes every docstring that is read; a constant has none, and gets the comment on its line."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Change that of a module, class, function or attribute."""
         if obj.docstring is not None:
             obj.docstring.value = as_markdown(obj.docstring.value)
-        elif obj.parent is not None and obj.parent.is_class and obj.name != "__init__":
-            obj.public = False  # fields that the class itself describes, layers of a network, __repr__
+        elif obj.is_attribute and obj.parent is not None and obj.parent.is_module and len(obj.name) > 1:
+            found = COMMENT.search(obj.lines[0] if obj.lines else "")
+            obj.docstring = Docstring(f"{found[1][0].upper()}{found[1][1:]}." if found else WORDLESS, parent=obj)

@@ -22,7 +22,7 @@ from tests import browser
 from tests.site.tutorials import ROOT
 
 PACKAGE = ROOT / "escgnn"
-OWN_BUSINESS = {"cli", "depiction", "disk", "kernels", "markup", "provenance", "terminal"}  # units without a page
+OWN_BUSINESS = {"__main__", "cli", "depiction", "disk", "kernels", "markup", "provenance", "terminal"}  # units without a page
 FORMULA = re.compile(r"\\\(|\\\[")
 FONT_IS_LOADED = """document.fonts.ready.then(
   fonts => [...fonts].some(font => font.family.startsWith("KaTeX") && font.status === "loaded")
@@ -139,6 +139,13 @@ def test_every_public_name_is_described(unit, site, pages):
     assert names
     anchors = pages[site / "api" / f"{unit}.html"].anchors
     assert {f"escgnn.{unit}.{name}" for name in names} - anchors == set()
+
+
+def test_docstrings_are_translated(site):
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (site / "api").glob("*.html")}
+    assert not [unit for unit, page in pages.items() if ":math:" in page or ".. math::" in page]
+    assert not [unit for unit, page in pages.items() if "<blockquote>" in page]  # an example that is not fenced
+    assert "Edges; counts are cut off at 2,147,483,647" in pages["limits"]  # the comment on the line of a constant
 
 
 def test_the_front_door_is_described():
