@@ -176,6 +176,15 @@ class TestStructuralEmbedding:
         assert embedding.mean.tolist() == [0, 7, 2]
         assert embedding.deviation.tolist() == [1, 1, 1]
 
+    def test_a_bin_that_is_nearly_always_empty_is_not_blown_up(self):
+        """Its deviation is 0.045, and is taken for 0.1; that of the other is 1."""
+        matrix = np.zeros((500, 2), np.int64)
+        matrix[0, 0] = 1
+        matrix[:250, 1] = 2
+        embedding = StructuralEmbedding(2, 3)
+        embedding.fit([sparse(matrix)])
+        assert_close(embedding.deviation, torch.tensor([0.1, 1.0]))
+
     def test_no_rows_change_nothing(self):
         embedding = StructuralEmbedding(3, 2)
         embedding.fit([])

@@ -48,9 +48,9 @@ class Mutant:
         """A new one whenever the fault or its file change, or the test that noticed it; or any of its tests, if none did."""
         texts = [self.fault, self.old, self.new, str(self.interpreted), (root / self.file).read_text()]
         if "::" in witness:
-            path, _, name = witness.partition("::")
+            file, _, name = witness.partition("::")
             is_asked = witness.startswith(self.tests)
-            texts += [str(is_asked), path, needed((root / path).read_text(), name) if (root / path).is_file() else ""]
+            texts += [str(is_asked), file, needed((root / file).read_text(), name) if (root / file).is_file() else ""]
         else:
             for test in self.tests:
                 path = root / test.partition("::")[0]
