@@ -1,6 +1,6 @@
 """One huge graph: what its file, its encoding and batches of it cost, from 10^5 to 10^7 edges, and what 10^8 would.
 
-    python benchmarks/huge.py [--quick]
+    python benchmarks/huge.py [--quick | --build EDGES]
 
 Edges are those of planted groups, numbered at random, in a Parquet file. Building and encoding (h = 1, the paper's parts) run in
 a process each. Memory is what that process has of its own at the peak (RssAnon) above what it has before it begins: pages of
@@ -216,7 +216,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small graphs, no record")
     parser.add_argument("--folder", help="where to put files, some 100 bytes for each edge")
+    parser.add_argument("--build", type=int, help="only build a graph of so many edges, and record that")
     options = parser.parse_args()
+    if options.build:
+        with TemporaryDirectory(dir=options.folder) as place:
+            built, _ = measure_building(Path(place) / "graph", options.build)
+        console.print(built)
+        record("huge", {"sizes": [built], "load": os.getloadavg()})
+        return
     *counts, largest = (10**4, 10**5, 10**6) if options.quick else (10**5, 10**6, 10**7, 10**8)
     with TemporaryDirectory(dir=options.folder) as place:
         folder = Path(place)

@@ -165,6 +165,17 @@ def test_overflow_is_an_error():
             decode(graphs.star(leaves), RootedEncoding(1), "34-star")
 
 
+def test_counts_at_their_limit_are_not_read(monkeypatch):
+    """They may be larger than the encoding says."""
+    graph, encoding = graphs.complete(6), RootedEncoding(1)
+    largest = int(encoding.rows(graph).count.max())
+    monkeypatch.setattr("escgnn.decoding.LARGEST_COUNT", largest + 1)
+    assert decode(graph, encoding, "3-cycle").tolist() == [20]
+    monkeypatch.setattr("escgnn.decoding.LARGEST_COUNT", largest)
+    with pytest.raises(OverflowError, match="3-cycle: a count of the encoding is at its limit"):
+        decode(graph, encoding, "3-cycle")
+
+
 def test_paths_between_refuses_rows_that_are_cut_short():
     graph, ends = graphs.path(3), [(0, 2)]
     assert paths_between(graph, RootedEncoding(1, max_nodes=4), ends, 2).tolist() == [1]

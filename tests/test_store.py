@@ -212,6 +212,14 @@ def test_from_data_list_takes_numbers():
     assert store.column("y").tolist() == [0, 0.5, 1]
 
 
+def test_where_sizes_do_not_tell_names_do():
+    """A node with a loop has one row of everything."""
+    names = {"x": "node", "pos": "node", "node_kind": "node", "edge_attr": "edge", "y": "graph"}
+    loop = Data(edge_index=torch.zeros(2, 1, dtype=torch.long), num_nodes=1, **dict.fromkeys(names, torch.ones(1, 1)))
+    store = GraphStore.from_data_list([loop, loop])
+    assert {name: field.level for name, field in store.fields.items()} == names
+
+
 def test_lists_that_do_not_fit():
     pair = torch.tensor([[0, 1], [1, 0]])
     good = Data(edge_index=pair, x=torch.ones(2, 1))

@@ -34,7 +34,7 @@ def graph(
     nodes: Annotated[
         int | None, typer.Option(min=0, help="Number of nodes.", show_default="the largest id and one")
     ] = None,
-    memory: Annotated[int, typer.Option(min=1, help="MB of adjacency lists to sort at a time.")] = 256,
+    memory: Annotated[int, typer.Option(min=1, help="MiB of adjacency lists to sort at a time.")] = 256,
     strict: Strict = False,
 ) -> None:
     """Make adjacency lists of the edges of one huge graph, in memory that does not grow with them.
@@ -52,7 +52,7 @@ def graph(
             output,
             columns=(ends[0], ends[1]),
             num_nodes=nodes,
-            memory=memory * MEGABYTE,
+            memory=memory << 20,
             strict=strict,
             progress=progress,
         )

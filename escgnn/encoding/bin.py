@@ -77,7 +77,7 @@ class Bin(tuple[str | int, ...]):
     @property
     def type(self) -> int | None:
         """The type of what it counts, a word such as ``t3``; None if it speaks of none."""
-        found = [word for word in self.words if word[0] == "t" and word[1:].isdecimal()]
+        found = [word for word in self.words if word[:1] == "t" and word[1:].isdecimal()]
         return int(found[0][1:]) if found else None
 
     def at(self, radius: int | None) -> "Bin":

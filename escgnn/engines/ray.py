@@ -94,7 +94,7 @@ class RayEngine:
                     yield from answer
         finally:
             for promise in under_way:
-                ray.cancel(promise, force=True)
+                ray.cancel(promise, force=False)  # by force, Ray 2.60 may end this process when the task ends meanwhile
 
 
 def _ray() -> Any:

@@ -50,6 +50,7 @@ class LeanGraph(Graph):
         values = {
             "csr": csr,
             "ptr": np.array([0, num_nodes]),
+            "types": None,
             "forward": forward,
             "checksum": zlib.crc32(csr.indices.data) if checksum is None else checksum,
             "max_degree": int(np.diff(csr.indptr).max(initial=0)),

@@ -1,7 +1,7 @@
 """One view of a graph, or of many at once: sorted, symmetric, simple adjacency lists."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import networkx
@@ -102,7 +102,8 @@ class Graph:
         largest = np.zeros(self.num_edges, np.int64)
         is_edge = self.arc >= 0
         np.maximum.at(largest, self.edge[self.arc[is_edge]], given[is_edge])
-        return replace(self, types=Types(node, largest[self.edge]))
+        types = Types(node, largest[self.edge])
+        return Graph(self.csr, self.edge_index, self.arc, self.edge, self.edges, self.ptr, types)
 
     @property
     def column_types(self) -> NDArray[np.int64]:

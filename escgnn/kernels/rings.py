@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
-from escgnn.kernels.colours import COLOURS, FACTORS, mix, times
 from escgnn.kernels.cycles import ON_PATH
 from escgnn.kernels.graphs import Csr, Types
+from escgnn.kernels.necklaces import hash_ring
 from escgnn.kernels.tallies import Tally, add
 
 
@@ -120,7 +120,7 @@ class RingSearch(NamedTuple):
     beside: NDArray[np.int32]  # (nodes,) how many nodes of the path are adjacent, zero between searches
     queue: NDArray[np.int32]  # (nodes,)
     path: NDArray[np.int64]  # (3, longest) nodes, the next arc to try of each, and the arcs that led there
-    reading: NDArray[np.int64]  # (2 * longest,) types around a ring: a node, an edge, a node, and so on
+    reading: NDArray[np.int64]  # (4 * longest,) types around a ring, twice: a node, an edge, a node, and so on
 
 
 @kernel
@@ -133,40 +133,8 @@ def make_ring_search(csr: Csr, lengths: int) -> RingSearch:
         np.zeros(nodes, np.int32),
         np.empty(nodes, np.int32),
         np.empty((3, longest), np.int64),
-        np.empty(2 * longest, np.int64),
+        np.empty(4 * longest, np.int64),
     )
-
-
-@kernel
-def least_reading(reading: NDArray[np.int64], length: int) -> tuple[int, int]:
-    """Where to begin, and in which direction to go, so that what is read around a ring is least.
-
-    It is read from any node, either way: C-N=C, as 6 1 7 2 6 1 with the bond back to the first, is least as 6 1 6 1 7 2.
-    """
-    best_start, best_step = 0, 1
-    for start in range(0, length, 2):
-        for step in (1, -1):
-            here = start
-            there = best_start
-            for _ in range(length):
-                if reading[here] != reading[there]:
-                    if reading[here] < reading[there]:
-                        best_start, best_step = start, step
-                    break
-                here = (here + step + length) % length
-                there = (there + best_step + length) % length
-    return best_start, best_step
-
-
-@kernel
-def hash_ring(reading: NDArray[np.int64], length: int) -> int:
-    """A number below 2 ** 62, the same from wherever the ring is read, and in both directions."""
-    place, step = least_reading(reading, length)
-    found = 0
-    for _ in range(length):
-        found = (times(found, FACTORS[0]) + reading[place] + 1) & COLOURS
-        place = (place + step + length) % length
-    return mix(found)
 
 
 @kernel

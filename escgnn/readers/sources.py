@@ -171,7 +171,8 @@ class ParquetSource:
                 yield first, _with_plain_types(batch)
 
     def _opened(self) -> Any:
-        return pq.ParquetFile(self.path if self._content is None else pa.BufferReader(self._content))
+        source = self.path if self._content is None else pa.BufferReader(self._content)
+        return pq.ParquetFile(source, pre_buffer=False)  # or all row groups would be read ahead, and kept
 
 
 def is_text(kind: Any) -> bool:

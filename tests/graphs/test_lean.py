@@ -73,6 +73,10 @@ def test_whatever_takes_a_graph_takes_it():
     assert_array_equal(ENCODING.dense(lean), ENCODING.dense(graph))
     pairs = [(0, 1), (3, 3), (0, 39)]
     assert_array_equal(ENCODING.pairs(lean, pairs).dense(), ENCODING.pairs(graph, pairs).dense())
+    rings = RootedEncoding(1, ("ring", "joint"), types=("x",), ring_length=4)
+    kinds = np.arange(40) % 3
+    assert_array_equal(rings.dense(lean.typed(kinds)), rings.dense(graph.typed(kinds)))
+    assert_array_equal(RootedEncoding(1, ("ring",)).dense(lean), RootedEncoding(1, ("ring",)).dense(graph))
     assert counting.count(lean, "4-cycle") == counting.count(graph, "4-cycle")
     assert nx.utils.graphs_equal(lean.to_networkx(), graph.to_networkx())
 

@@ -191,6 +191,17 @@ def test_whole_or_not_at_all(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "g.escg"]
 
 
+def test_memory_does_not_grow_with_a_parquet_file(tmp_path):
+    rng = np.random.default_rng(0)
+    with pq.ParquetWriter(tmp_path / "edges.parquet", pa.schema({"source": pa.int64(), "target": pa.int64()})) as file:
+        for _ in range(16):
+            file.write(pa.table({name: rng.integers(2**31 - 1, size=50_000) for name in ("source", "target")}))
+    edges = EdgeList(tmp_path / "edges.parquet")
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in edges]
+    assert max(held) < edges.size / 3
+
+
 def test_an_edge_list_is_read_again(tmp_path):
     edges = EdgeList(write_list(tmp_path / "edges.csv", [(0, 1), ("a", 1), (2, 3)]))
     for _ in range(2):

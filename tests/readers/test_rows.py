@@ -78,3 +78,9 @@ def test_a_short_row_lacks_its_last_cells(tmp_path):
     found, trouble = everything(tmp_path / "in.csv")
     assert found == [(0, 2, "", ""), (1, 3, "CC", "two")]
     assert [*trouble] == [0]
+
+
+def test_blocks_of_long_lines_have_fewer_rows(tmp_path):
+    (tmp_path / "in.smi").write_text(("C" * 10 + "\n") * 8)
+    blocks = read_rows(open_source(tmp_path / "in.smi"), "smiles", letters=25)
+    assert [len(block.texts) for block in blocks] == [3, 3, 2]
