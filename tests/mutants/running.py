@@ -44,8 +44,9 @@ OPTIONS = (
     *("-x", "-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"),
     *("--hypothesis-profile=mutants", "--hypothesis-seed=0"),
 )
-STUCK = 90  # seconds without work after which a process waits for what never comes
-LOOK = 15  # seconds between two looks at whether there was work
+STUCK = 240  # seconds after which a process that hardly works waits for what never comes
+HARDLY = 2.0  # seconds of a processor that it works in that time, to look whether that has come
+LOOK = 15  # seconds between two looks at how much work there was
 GUESS = 1.0  # seconds that a test of which nothing is known is thought to take
 SECONDS = itertools.count(math.ceil(time.time()))
 Forks = multiprocessing.get_context("fork")
@@ -201,20 +202,24 @@ class Run:
         return Trial(failed, seconds)
 
     def end(self) -> None:
-        """End it, and whatever it has started."""
+        """End it, and whatever it has started, also what is in sessions of its own."""
         assert self._process.pid is not None
+        started = _family(self._process.pid)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        for one in started[1:]:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
         self._process.join()
         shutil.rmtree(_scratch(self.tree), ignore_errors=True)
 
     def _is_stuck(self) -> bool:
-        """Whether neither it nor what it has started has worked for long, on however busy a machine."""
+        """Whether it, and what it has started, has hardly worked for long, on however busy a machine."""
         now = time.perf_counter()
         if now - self._looked > LOOK:
             self._looked = now
-            worked = _work_of(self._process.pid)
-            if worked != self._worked:  # less, if somebody has ended
+            worked = _work_of(self._process.pid or 0)
+            if abs(worked - self._worked) > HARDLY:  # less, if somebody has ended
                 self._worked = worked
                 self._moved = now
         return now - self._moved > STUCK
@@ -239,14 +244,21 @@ def finished(runs: list[Run]) -> list[tuple[Run, Trial]]:
             return done
 
 
-def _work_of(pid: int | None) -> float:
+def _family(pid: int) -> list[psutil.Process]:
+    """A process, and all that it has started; nothing if it has ended."""
+    try:
+        process = psutil.Process(pid)
+        return [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _work_of(pid: int) -> float:
     """Seconds of a processor that a process took, and those that it started."""
     total = 0.0
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        for one in [process, *process.children(recursive=True)]:
-            with suppress(psutil.NoSuchProcess):
-                total += sum(one.cpu_times()[:4])  # also of those that have ended
+    for one in _family(pid):
+        with suppress(psutil.NoSuchProcess):
+            total += sum(one.cpu_times()[:4])  # also of those that have ended
     return total
 
 
