@@ -22,7 +22,8 @@ from tests import browser
 from tests.site.tutorials import ROOT
 
 PACKAGE = ROOT / "escgnn"
-OWN_BUSINESS = {"__main__", "cli", "depiction", "disk", "kernels", "markup", "provenance", "terminal"}  # units without a page
+# Units without a page.
+OWN_BUSINESS = {"__main__", "cli", "depiction", "disk", "kernels", "markup", "provenance", "terminal"}
 FORMULA = re.compile(r"\\\(|\\\[")
 FONT_IS_LOADED = """document.fonts.ready.then(
   fonts => [...fonts].some(font => font.family.startsWith("KaTeX") && font.status === "loaded")
