@@ -115,7 +115,7 @@ BAD = {
     "1,2,3": "has 3 cells, the header 2",
     "1,": "target is empty",
     "a,1": "source 'a' is not an integer",
-    "0x10,1": "source '0x10' is not an integer",
+    "0x3,1": "source '0x3' is not an integer",
     "1.5,1": "source '1.5' is not an integer",
     "1,-2": "target -2; expected a node from 0 to 9",
     "10,1": "source 10; expected a node from 0 to 9",
