@@ -4,7 +4,7 @@
 >>> store = GraphStore([2, 2, 2], [2, 2, 2], [[0, 1, 0, 1, 0, 1], [1, 0, 1, 0, 1, 0]])
 >>> kept = keep(store, StructuralEncoding(1), most_bytes=1000)
 >>> kept.batch([2, 0])
-DataBatch(edge_index=[2, 4], num_nodes=4, batch=[4], ptr=[3], esc_len=[4], esc_bin=[20], esc_count=[20])
+DataBatch(edge_index=[2, 4], num_nodes=4, batch=[4], ptr=[3], esc_len=[4], esc_bin=[32], esc_count=[32])
 >>> keep(store, StructuralEncoding(1), most_bytes=10) is None
 True
 """
