@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Collection
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,10 +22,21 @@ FOR_CONTRIBUTORS = "dev"  # the extra that says nothing of a user's machine
 MISSING = "not installed"
 
 
-def command() -> str:
-    """What was called, as a shell takes it; the program without its folder."""
+def command(leave_out: Collection[str] = ()) -> str:
+    """What was called, as a shell takes it; the program without its folder.
+
+    Args:
+        leave_out: Options, each with a value, that do not belong to it, such as folders of one machine.
+    """
     program, *arguments = sys.argv
-    return shlex.join([Path(program).name, *arguments])
+    kept = [Path(program).name]
+    following = iter(arguments)
+    for argument in following:
+        if argument in leave_out:
+            next(following, None)
+        elif argument.partition("=")[0] not in leave_out:
+            kept.append(argument)
+    return shlex.join(kept)
 
 
 def versions() -> dict[str, str]:

@@ -19,6 +19,12 @@ def test_the_command_can_be_called_again(monkeypatch):
     assert shlex.split(provenance.command())[2] == "my table.csv"
 
 
+def test_folders_are_no_part_of_what_was_computed(monkeypatch):
+    called = ["escgnn", "reproduce", "--work", "/a", "counting", "--results=/b", "--row", "GIN", "--work"]
+    monkeypatch.setattr(sys, "argv", called)
+    assert provenance.command(leave_out=("--work", "--results")) == "escgnn reproduce counting --row GIN"
+
+
 def test_versions_and_date():
     versions = provenance.versions()
     assert versions["escgnn"] == __version__ and versions["torch"] == torch.__version__

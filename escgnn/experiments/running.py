@@ -14,6 +14,7 @@ from escgnn.experiments.experiment import Cell, Experiment
 from escgnn.experiments.trained import from_texts
 from escgnn.records import BUDGETS, Record
 
+FOLDERS = ("--work", "--results")  # where files lay on one machine is no part of a result
 Report = Callable[[Record, int, int], None]  # a record, its number from 1, and how many there are
 
 
@@ -87,7 +88,8 @@ def _blank(experiment: Experiment, cell: Cell, budget: str) -> Record:
 
 def _compute(experiment: Experiment, cell: Cell, blank: Record, folder: Path, progress: bool) -> Record:
     folder.mkdir(parents=True, exist_ok=True)
-    blank = replace(blank, command=provenance.command(), commit=provenance.commit(), versions=provenance.versions())
+    command = provenance.command(leave_out=FOLDERS)
+    blank = replace(blank, command=command, commit=provenance.commit(), versions=provenance.versions())
     start = time.perf_counter()
     processor = time.process_time()
     try:
