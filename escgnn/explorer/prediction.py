@@ -90,7 +90,9 @@ def predicted(run: "Run | Ensemble", subject: Subject) -> Prediction:
 
 
 def _name(run: "Run | Ensemble") -> str:
-    members = getattr(run, "members", (run,))
+    from escgnn.training import Run
+
+    members = (run,) if isinstance(run, Run) else run.members
     how = f"epoch {members[0].epoch}" if len(members) == 1 else f"{len(members)} networks"
     return f"{name_of(run.folder)} ({members[0].name}, {how})"
 

@@ -160,7 +160,7 @@ function showPrediction(scene, drawn, legend, said) {
   const bounds = line => hasBounds ? [line.interval ? `${number(line.interval[0])} to ${number(line.interval[1])}` : ""] : [];
   const rows = lines.map(line => [line.target, number(line.value), ...bounds(line)]);
 
-  function colour(values, what) {
+  function colour(what, values, signs) {
     const isNumber = values.every(value => typeof value === "number");
     const size = value => isNumber ? Math.abs(value) : 0;
     const most = Math.max(...values.map(size), 1e-12);
@@ -168,20 +168,20 @@ function showPrediction(scene, drawn, legend, said) {
     const short = value => isNumber ? value.toFixed(digits) : number(value);
     dim(drawn);
     [...drawn.nodes, ...drawn.edges].forEach(item => item.classList.remove("outside", "root"));
-    values.forEach((value, i) => paint(drawn, i, isNumber ? `${value < 0 ? HUES.v : HUES.u} 75% ${95 - 40 * size(value) / most}%` : "", undefined, short(value)));
-    legend.replaceChildren(...(isNumber ? [["more than 0", HUES.u], ["less than 0", HUES.v]] : []).map(([words, hue]) =>
+    values.forEach((value, i) => paint(drawn, i, isNumber ? `${value < 0 ? HUES.u : HUES.v} 75% ${95 - 40 * size(value) / most}%` : "", undefined, short(value)));
+    legend.replaceChildren(...(isNumber ? [[signs[0], HUES.v], [signs[1], HUES.u]] : []).map(([words, hue]) =>
       el("li", {}, swatch(`${hue} 75% 55%`), words)));
     const order = values.map((_, i) => i).sort((a, b) => size(values[b]) - size(values[a])).slice(0, 6);
     said.textContent = `${what}. ${isNumber ? "Most at" : "At"} ${order.map(i => `${nodeName(scene, i)}: ${short(values[i])}`).join(", ")}${values.length > 6 ? ", …" : ""}`;
   }
 
   const columns = [
-    ...Object.entries(nodes || {}).map(([target, values]) => [`Colour nodes by ${target}`, `${target} of every node`, values]),
-    ...Object.entries(atoms || {}).map(([output, values]) => [`Colour nodes by what they add to ${output}`, `How much lower ${output} would be without each node`, values])];
+    ...Object.entries(nodes || {}).map(([target, values]) => [`Colour nodes by ${target}`, `${target} of every node`, values, ["more than 0", "less than 0"]]),
+    ...Object.entries(atoms || {}).map(([output, values]) => [`Colour nodes by what they add to ${output}`, `How much lower ${output} would be without each node`, values, ["raises it", "lowers it"]])];
   return el("section", {class: "prediction", "aria-label": "Prediction"},
     el("h3", {}, `Prediction of ${run}`),
     warning ? el("p", {class: "warning"}, warning) : null,
     rows.length ? table("What it predicts", ["target", "value", ...(hasBounds ? ["90 % interval"] : [])], rows) : null,
     similarity === null ? null : el("p", {}, `The nearest training molecule has similarity ${similarity.toFixed(2)} (1 is the same).`),
-    el("div", {class: "row"}, ...columns.map(([button, what, values]) => el("button", {type: "button", onclick: () => colour(values, what)}, button))));
+    el("div", {class: "row"}, ...columns.map(([button, ...shown]) => el("button", {type: "button", onclick: () => colour(...shown)}, button))));
 }
