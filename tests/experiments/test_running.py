@@ -99,7 +99,9 @@ def test_variants_can_be_chosen(tmp_path):
 
     assert chosen("nested") == ["a, nested", "b, nested"]
     assert chosen("b,", "a, plain") == ["b, nested", "a, plain", "b, plain"]
-    with pytest.raises(ValueError, match="variants: lab has none with 'c'; it has 'a, nested', 'b, nested', 'a, plain'"):
+    with pytest.raises(
+        ValueError, match="variants: lab has none with 'c'; it has 'a, nested', 'b, nested', 'a, plain'"
+    ):
         chosen("c")
 
 
