@@ -103,7 +103,10 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
 
 def _recipe(name: str, budget: str, graphs: int | None) -> dict[str, object]:
     """Settings of a cell: our preset for a dataset, long as it is with the budget paper."""
-    length = {"smoke": {"network": {"hidden": 16, "layers": 2}, "epochs": 1, "warmup": 0}, "paper": {"epochs": 1000}}
+    length: dict[str, Settings] = {
+        "smoke": {"network": {"hidden": 16, "layers": 2}, "epochs": 1, "warmup": 0},
+        "paper": {"epochs": 1000},
+    }
     return training(name, {"preset": f"ours/{name}"}, length.get(budget, {}), graphs=graphs)
 
 
