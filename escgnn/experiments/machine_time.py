@@ -25,7 +25,7 @@ CPU_MINUTES = {
     "exp": 4.0,
     "sr25": 0.5,
     "csl": 1.5,
-    "zinc-12k": 3.0,
+    "zinc-12k": 2.0,
     "ogbg-molhiv": 12.0,
     "qm9-3k": 3.0,
     "mutag": 1.0,
