@@ -7,7 +7,7 @@ Molecules are ZINC's, as often as it takes, cut into files of equal size; every 
 there is processor time, too: of a row, and of what comes once for every worker, such as loading torch, which no other worker
 shortens. From these follows what a second core brings if it is idle, and from how many rows on that is 1.8. The last table is
 worked out from these rates, not run. Tables are written to `docs/scaling.md`, and every run is appended to `history.jsonl`.
-Takes five minutes on two idle cores.
+Takes six minutes on two idle cores.
 """
 
 import argparse
@@ -312,7 +312,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="few molecules, neither a page nor a record")
     options = parser.parse_args()
     name, texts = smiles_of(options.data, 10000)
-    files, rows = (4, 500) if options.quick else (12, 10_000)
+    files, rows = (4, 500) if options.quick else (12, 20_000)
     many, of_each = (4, 500) if options.quick else (40, 25_000)
     with TemporaryDirectory() as place:
         folder = Path(place)
