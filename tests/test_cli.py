@@ -14,7 +14,7 @@ import pytest
 from networkx import complete_graph, to_graph6_bytes
 
 from escgnn import __version__, datasets, training
-from escgnn.cli import main
+from escgnn.cli import COMMANDS, main
 from escgnn.encoding import PARTS, RootedEncoding
 
 
@@ -107,6 +107,12 @@ def test_molecules_are_encoded_by_types(escgnn, tmp_path):
     escgnn("encode", "in.smi", "-o", "out.parquet", "--hops", "1", *parts)
     expected = RootedEncoding(1, ("joint", "ring"), types=("x", "edge_attr"), typed=("joint",), node_types=9)
     assert pq.read_table(tmp_path / "out.parquet").schema.metadata[b"encoding"].decode() == repr(expected)
+
+
+def test_the_list_of_commands_is_not_cut_short(escgnn):
+    printed = escgnn("--help")
+    assert "..." not in printed.partition("Commands:")[2]
+    assert {*COMMANDS} <= {line.split()[0] for line in printed.splitlines() if line.startswith("  ")}
 
 
 def test_help_names_every_part(escgnn):
