@@ -3,8 +3,9 @@
     ESCGNN_DATA=... python benchmarks/brec.py [words in the name of a test ...]
     ESCGNN_DATA=... python benchmarks/brec.py --networks [words in its name ...]
 
-With `--networks` untrained networks of the zoo are asked; see `benchmarks/power.py`. Their control are the graphs of pairs that they
-tell apart, with other numbers. Prints a Markdown table, seconds of a processor; with `--record` it is kept in `history.jsonl`.
+With `--networks` untrained networks of the zoo are asked; see `benchmarks/power.py`. Their control are the graphs of pairs that
+they tell apart, with other numbers. Prints a Markdown table, seconds of a processor; with `--record` it is kept in
+`history.jsonl`.
 """
 
 import sys

@@ -20,6 +20,7 @@ from escgnn.counting import count
 from escgnn.models import GINAK, I2GNN, IDGNN, NGNN
 from escgnn.models.convs import CopyGINE
 from escgnn.transforms import RootedNodes, RootedPairs
+from tests import naive_wl
 
 ON_BALLS = ("id-gnn", "ngnn", "gin-ak")
 OURS = (*ON_BALLS, "i2-gnn")
@@ -153,6 +154,33 @@ def test_pairs_of_brec(name, benchmark_data):
     assert found == {one: one in expected for one in PAIRS_OF_BREC}
     twins = [one for first in members[::2] for one in (first, renumbered(first, seed=1))]
     assert not any(pairs_apart_by_waves(asked, twins))
+
+
+TWINS = {
+    "gin-ak, h = 1": ("gin-ak", {"inner": 2, "plus": False}, 1, lambda *two: naive_wl.gin_ak(*two, 1, 2, False)),
+    "gin-ak, h = 2": ("gin-ak", {"inner": 2, "plus": False}, 2, lambda *two: naive_wl.gin_ak(*two, 2, 2, False)),
+    "gin-ak+, h = 2": ("gin-ak", {"inner": 2}, 2, lambda *two: naive_wl.gin_ak(*two, 2, 2, True)),
+    "dss-gnn, ND": ("dss-gnn", {"policy": "ND"}, None, lambda *two: naive_wl.dss_gnn(*two, "ND")),
+    "dss-gnn, NM": ("dss-gnn", {"policy": "NM"}, None, lambda *two: naive_wl.dss_gnn(*two, "NM")),
+    "dss-gnn, ED": ("dss-gnn", {"policy": "ED"}, None, lambda *two: naive_wl.dss_gnn(*two, "ED")),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_networks_tell_apart_what_exact_colours_do(name, benchmark_data):
+    """Pair by pair: colours are refined as the network's vectors are, by a slow twin."""
+    store = datasets.load("brec", root=benchmark_data).graphs
+    network, settings, hops, twin = TWINS[name]
+    chosen = [*range(0, 60, 6), *range(60, 110, 10), 110, *range(160, 260, 8)]
+    members = [store[2 * pair + side] for pair in chosen for side in (0, 1)]
+    asked = [Asked(network, members, {"hidden": 4, "distance": 2, "layers": 8, **settings}, hops=hops)]
+    expected = []
+    for first, second in zip(members[::2], members[1::2], strict=True):
+        two = [graphs.as_graph(one).to_networkx() for one in (first, second)]
+        one, other = naive_wl.classes(twin(two, [dict.fromkeys(graph, 0) for graph in two]))
+        expected.append(one != other)
+    assert pairs_apart_by_waves(asked, members) == expected
+    assert any(expected) and expected[chosen.index(110)] == (name == "dss-gnn, ED")
 
 
 def test_a_pair_that_satisfies_the_four_vertex_condition(benchmark_data):
