@@ -52,6 +52,7 @@ def weights(network):
 POWER = [
     ("gsn", {"patterns": cycles(4)}, 3, False),
     ("gsn", {"patterns": cycles(6)}, 6, False),
+    ("gsn", {"patterns": cycles(8)}, 10, True),
     ("gsn", {"patterns": cycles(4), "induced": True}, 3, True),
     ("gsn", {"patterns": cycles(5), "per": "edge"}, 5, False),
     ("graphormer-gd", {"layers": 2, "readout": "sum", "heads": 4}, 10, False),
