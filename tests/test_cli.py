@@ -267,6 +267,8 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
     assert [line.split(",")[-1].strip('"') == "ok" for line in lines[1:]] == [True, False, True]
     answer = lines[3].split(",")[2]
+    for printed in (escgnn("predict", "run", "new.csv", "-o", "many/"), escgnn("status", "many")):
+        assert "2 graphs, 3 rows written (1 without a prediction), 0 bad rows left out" in printed
     assert escgnn("predict", "run", "CC").splitlines() == ['"smiles","pred_length","status"', f'"CC",{answer},"ok"']
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("name;smiles\nü;CC\n".encode())))
     printed = escgnn("predict", "run", "-", "-o", "-")
