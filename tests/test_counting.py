@@ -240,6 +240,13 @@ def test_overflow_of_kernels_is_seen(monkeypatch):
             shared.tally(fill)
 
 
+def test_overflow_of_a_sum_over_positions_is_seen(monkeypatch):
+    """Copies at one position of an edge fit, those at all positions together do not."""
+    monkeypatch.setattr("escgnn.counting.match", lambda *_: np.array([2**62]))
+    with pytest.raises(OverflowError):
+        count(graphs.from_edges([(0, 1)]), [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)], per="edge")
+
+
 @given(st.lists(st.lists(st.integers(0, 2**63 - 1), max_size=4), max_size=5), st.integers(1, 8))
 def test_sums_are_exact(runs, divisor):
     runs = [[divisor * (value // divisor) for value in run] for run in runs]

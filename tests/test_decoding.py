@@ -113,6 +113,13 @@ def test_loops_and_repeats_change_nothing(graph, pattern):
         assert_array_equal(decode(graph, RootedEncoding(2), pattern, per=per), count(simple, pattern, per=per))
 
 
+def test_a_loop_is_an_edge_of_nothing():
+    graph = graphs.from_edge_index([[0, 0, 1, 1, 2, 2, 2, 3], [0, 1, 0, 2, 1, 3, 2, 2]], 4)
+    loops = graph.edge_index[0] == graph.edge_index[1]
+    for pattern in {*PER_NODE} - {"4-path"}:
+        assert decode(graph, RootedEncoding(1), pattern, per="edge")[loops].tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("name", odd_shapes())
 def test_odd_shapes(name):
     graph = odd_shapes()[name]

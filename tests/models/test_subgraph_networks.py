@@ -240,6 +240,18 @@ def test_id_gnn_without_its_own_weights_is_a_network_on_the_ball():
         torch.testing.assert_close(found, plain(model, batch))
 
 
+def test_a_root_sends_by_weights_of_its_own():
+    """They are three times the vector here, all of which are 1: whoever hears of the root gets 3 more than of another node."""
+    bag = node_bag(RootedNodes(1)(batch_of([graphs.star(3), graphs.cycle(5)])))
+    ones = torch.ones(len(bag.node), 2)
+    conv = CopyGINE(2, norm="none", mark="sender")
+    conv.mlp = torch.nn.Identity()
+    conv.own.weight = torch.nn.Parameter(3 * torch.eye(2))
+    source, target = bag.edge_index
+    sent = bag.add_at_centres(ones, 3 * bag.at_centres(ones))
+    torch.testing.assert_close(conv(ones, bag), ones.index_add(0, target, sent[source]))
+
+
 def test_ngnn_on_whole_graphs_without_labels_is_its_base():
     views = [graphs.petersen(), graphs.cycle(5), graphs.star(3)]
     batch = RootedNodes(7)(batch_of(views))
