@@ -5,7 +5,6 @@ from functools import cached_property
 import numpy as np
 
 from escgnn.encoding.bin import Bin
-from escgnn.encoding.cost import is_light
 from escgnn.encoding.labels import Codes, edge_codes, pair_codes
 from escgnn.encoding.numbering import BinNumbers
 from escgnn.encoding.parts.colours import label_colours
@@ -70,7 +69,7 @@ class TypedPass(Pass):
             colour = refine(graph.csr, types, self.settings.colour_rounds)
         room = 2 * (layout.swap.size - 1)
         halt = pool.new_halt()
-        is_long = not is_light(graph, self.settings, len(roots))  # then somebody should look after it
+        is_long = not self.is_light(graph, len(roots))  # then somebody should look after it
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)
