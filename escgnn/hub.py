@@ -1,6 +1,7 @@
 """Folders of runs on the Hugging Face hub: a few named files of plain values and weights, never one that could run code."""
 
 import re
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from os import PathLike
@@ -22,6 +23,11 @@ NAMES = (
 CARD = "README.md"
 PATTERNS = [pattern for name in NAMES for pattern in (name, f"member*/{name}")]
 NAME = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
+
+CLIENTS = (
+    "httpx",
+    "httpx2",
+)  # through which versions of huggingface_hub speak; a broken connection is no OSError of theirs
 
 
 def is_address(folder: str | PathLike[str]) -> bool:
@@ -125,4 +131,6 @@ def _hub() -> Any:
 
 
 def _errors(hub: Any) -> tuple[type[Exception], ...]:
-    return (hub.errors.HfHubHTTPError, OSError)
+    """What may go wrong on the way."""
+    clients = [sys.modules[name].HTTPError for name in CLIENTS if name in sys.modules]
+    return (hub.errors.HfHubHTTPError, OSError, *clients)

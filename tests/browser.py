@@ -192,9 +192,11 @@ class Tab:
         return event
 
     def goto(self, url: str) -> None:
-        """Open a page and wait until it is there."""
+        """Open a page and wait until it is there, unpacked if it is packed."""
         self.call("Page.navigate", url=url)
-        self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+        self.until(
+            "document.readyState === 'complete' && location.href !== 'about:blank' && !document.querySelector('main:empty')"
+        )
 
     def js(self, expression: str) -> Any:
         """The value of an expression, a promise awaited."""
@@ -209,6 +211,7 @@ class Tab:
         frame = next(target["targetId"] for target in targets if target["type"] == "iframe")
         self._session = self.call("Target.attachToTarget", targetId=frame, flatten=True)["sessionId"]
         try:
+            self.until("document.readyState === 'complete' && !document.querySelector('main:empty')")
             return self.js(expression)
         finally:
             self._session = own

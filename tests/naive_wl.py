@@ -118,6 +118,71 @@ def rooted(graphs, initial, k, m, hops, *, messages=False, marks=False):
     return stable([{v: result[g][(v,) * k] for v in graph} for g, graph in enumerate(graphs)], hear)
 
 
+def balls(graph, hops):
+    """The ball of every node: the induced subgraph, and how far its nodes are."""
+    far = {v: nx.single_source_shortest_path_length(graph, v, cutoff=hops) for v in graph}
+    return {v: (graph.subgraph(far[v]), far[v]) for v in graph}
+
+
+def gin_ak(graphs, initial, hops, inner, plus):
+    """Some rounds in the ball of every node, anew in every layer; nodes keep what is said of them, and nothing else is kept."""
+    cut = [balls(graph, hops) for graph in graphs]
+
+    def inside(colours):
+        """Colours of all copies (root, node) after the rounds."""
+        copies = []
+        for each, colour in zip(cut, colours, strict=True):
+            copies.append({(s, v): (colour[v], far[v] if plus else 0) for s, (ball, far) in each.items() for v in ball})
+        now = numbered(copies)
+        for _ in range(inner):
+            looks = []
+            for each, c in zip(cut, now, strict=True):
+                looks.append({(s, v): (c[s, v], bag(c[s, u] for u in each[s][0][v])) for s, v in c})
+            now = numbered(looks)
+        return now
+
+    colours = numbered(initial)
+    while True:
+        finer = []
+        for each, colour, c in zip(cut, colours, inside(colours), strict=True):
+            heard = {
+                v: (colour[v], c[v, v], bag((c[v, u], each[v][1][u] if plus else 0) for u in each[v][0])) for v in each
+            }
+            if plus:
+                heard = {v: (*seen, bag((c[s, v], each[s][1][v]) for s in each[v][0])) for v, seen in heard.items()}
+            finer.append(heard)
+        finer = numbered(finer)
+        if len({c for each in finer for c in each.values()}) == len({c for each in colours for c in each.values()}):
+            return colours
+        colours = finer
+
+
+def variants(graph, policy):
+    """Subgraphs with all nodes, by name: that of a node, marked or without its edges, or of an edge, without it."""
+    if policy == "ED":
+        return {edge: (nx.restricted_view(graph, [], [edge]), None) for edge in graph.edges}
+    if policy == "ND":
+        return {v: (nx.restricted_view(graph, [], [*graph.edges(v)]), None) for v in graph}
+    return {v: (graph, v) for v in graph}
+
+
+def dss_gnn(graphs, initial, policy):
+    """Copies (subgraph, node) hear from neighbours in their subgraph, and nodes from all their copies."""
+    cut = [variants(graph, policy) for graph in graphs]
+    first = [
+        {(s, v): (colour[v], v == mark) for s, (_, mark) in each.items() for v in colour}
+        for each, colour in zip(cut, initial, strict=True)
+    ]
+
+    def look(g, copy, c):
+        s, v = copy
+        of_node = {u: bag(c[t, u] for t in cut[g]) for u in (v, *graphs[g][v])}
+        return bag(c[s, u] for u in cut[g][s][0][v]), of_node.pop(v), bag(of_node.values())
+
+    colours = stable(first, look)
+    return [{s: bag(c[s, v] for v in graphs[g]) for s in cut[g]} for g, c in enumerate(colours)]
+
+
 def split_cells(graph, cells, waiting):
     """Refine an ordered partition, a list of lists: cells split by neighbours in a waiting cell, fewest first."""
     while waiting:

@@ -47,7 +47,7 @@ ALLOWED = {
     "experiments": "bags disk provenance task graphs records counting encoding store "
     "datasets models transforms wl loader metrics zoo training",
     "explain": "disk layers markup task hub readers report store depiction metrics training",
-    "explorer": "disk kernels graphs hub counting encoding readers datasets decoding wl training",
+    "explorer": "disk kernels graphs hub counting encoding readers datasets decoding wl training explain",
     "review": "disk markup task hub report datasets depiction metrics training",
     "tuning": "disk task datasets training",
     "terminal": "disk records encoding report datasets jobs theorems training baseline experiments tuning",

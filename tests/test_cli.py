@@ -14,7 +14,7 @@ import pytest
 from networkx import complete_graph, to_graph6_bytes
 
 from escgnn import __version__, datasets, training
-from escgnn.cli import main
+from escgnn.cli import COMMANDS, main
 from escgnn.encoding import PARTS, RootedEncoding
 
 
@@ -107,6 +107,12 @@ def test_molecules_are_encoded_by_types(escgnn, tmp_path):
     escgnn("encode", "in.smi", "-o", "out.parquet", "--hops", "1", *parts)
     expected = RootedEncoding(1, ("joint", "ring"), types=("x", "edge_attr"), typed=("joint",), node_types=9)
     assert pq.read_table(tmp_path / "out.parquet").schema.metadata[b"encoding"].decode() == repr(expected)
+
+
+def test_the_list_of_commands_is_not_cut_short(escgnn):
+    printed = escgnn("--help")
+    assert "..." not in printed.partition("Commands:")[2]
+    assert {*COMMANDS} <= {line.split()[0] for line in printed.splitlines() if line.startswith("  ")}
 
 
 def test_help_names_every_part(escgnn):
@@ -259,6 +265,8 @@ def test_train_stop_go_on_predict_and_judge(escgnn, tmp_path, monkeypatch):
     assert lines[0].replace('"', "") == "name,smiles,pred_length,status"
     assert [line.split(",")[-1].strip('"') == "ok" for line in lines[1:]] == [True, False, True]
     answer = lines[3].split(",")[2]
+    for printed in (escgnn("predict", "run", "new.csv", "-o", "many/"), escgnn("status", "many")):
+        assert "2 graphs, 3 rows written (1 without a prediction), 0 bad rows left out" in printed
     assert escgnn("predict", "run", "CC").splitlines() == ['"smiles","pred_length","status"', f'"CC",{answer},"ok"']
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("name;smiles\nü;CC\n".encode())))
     printed = escgnn("predict", "run", "-", "-o", "-")

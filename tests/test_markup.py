@@ -9,7 +9,7 @@ from escgnn.encoding import RootedEncoding
 from escgnn.explorer import compare, view
 from escgnn.markup import Markup, drawing, join, table, tag
 from escgnn.theorems.verdict import Finding, Theorem, Verdict, Witness
-from escgnn.training import FoldResult, Result, load_run
+from escgnn.training import Ensemble, EnsembleResult, FoldResult, Result, load_run
 from tests.strategies import odd_shapes
 from tests.training.test_old_runs import RUNS
 
@@ -93,6 +93,18 @@ def test_results():
 def test_runs():
     text = words(load_run(RUNS / "esc-gnn")._repr_html_())
     assert "weights of epoch" in text and "StructuralEncoding(" in text and "t0, t1 (graph regression)" in text
+
+
+def test_ensembles():
+    run = load_run(RUNS / "esc-gnn")
+    both = Ensemble(run.folder, (run, run))
+    assert f"2 times esc-gnn, {sum(weight.numel() for weight in run.model.parameters()):,} weights of epoch" in words(
+        both._repr_html_()
+    )
+    assert repr(both) == f"Ensemble({str(run.folder)!r}, 2 of esc-gnn)"
+    mean = EnsembleResult("zinc", "mae", {"mae": 0.25}, {"mae": 0.5}, (result(), result()))
+    assert "zinc: 2 members in" in words(mean._repr_html_())
+    assert "mae 0.25 0.5" in words(mean._repr_html_())
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Everything heavy is imported inside the commands, so that ``escgnn --help`` answ
 
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -35,26 +36,30 @@ def root(
         raise typer.Exit
 
 
-app.command(cls=graphs.EncodeCommand)(graphs.encode)
-app.command()(graphs.count)
-app.command()(huge.graph)
-app.command()(shards.status)
-app.command()(shards.split)
-app.command()(graphs.theory)
-app.command()(graphs.explore)
-app.command("datasets")(graphs.list_datasets)
-app.command("models")(learning.list_models)
-app.command()(learning.train)
-app.command()(learning.predict)
-app.command()(learning.evaluate)
-app.command()(understanding.explain)
-app.command()(understanding.card)
-app.command()(understanding.push)
-app.command()(learning.export)
-app.command()(comparing.baseline)
-app.command()(learning.tune)
-app.command()(results.reproduce)
-app.command()(results.report)
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {  # and what the list of commands says of each, in a line
+    "encode": (graphs.encode, "Encode every edge: histograms of its rooted subgraph."),
+    "count": (graphs.count, "Count a substructure exactly."),
+    "graph": (huge.graph, "Make adjacency lists of one huge graph, in files."),
+    "status": (shards.status, "Tell how far a job over several files is."),
+    "split": (shards.split, "Cut a large file into several."),
+    "theory": (graphs.theory, "Check the paper's statements and draw their graphs."),
+    "explore": (graphs.explore, "Look at graphs, encodings and predictions in a browser."),
+    "datasets": (graphs.list_datasets, "List the benchmarks, and fetch what is missing."),
+    "models": (learning.list_models, "List the networks that can be trained."),
+    "train": (learning.train, "Train on a benchmark or on your own table."),
+    "predict": (learning.predict, "Predict for every row of files."),
+    "evaluate": (learning.evaluate, "Judge a trained network on a dataset."),
+    "explain": (understanding.explain, "Draw what every atom adds to a prediction."),
+    "card": (understanding.card, "Say what a run is, for those who did not train it."),
+    "push": (understanding.push, "Put a run on the Hugging Face hub."),
+    "export": (learning.export, "Write a network as a file that needs no escgnn."),
+    "baseline": (comparing.baseline, "Fit trees on fingerprints: is a network better?"),
+    "tune": (learning.tune, "Search for good settings by validation."),
+    "reproduce": (results.reproduce, "Run what is missing of a table of the paper."),
+    "report": (results.report, "Show recorded runs beside the paper's, or look at one."),
+}
+for name, (function, words) in COMMANDS.items():
+    app.command(name, cls=graphs.EncodeCommand if function is graphs.encode else None, short_help=words)(function)
 
 
 def main() -> None:

@@ -264,7 +264,10 @@ def explore(
         ),
     ] = None,
     run: Annotated[
-        Path | None, typer.Option(help="Folder of a run, whose predictions are shown.", callback=folder_path)
+        Path | None,
+        typer.Option(
+            help="Folder of a run or an ensemble, or hf://user/name, whose predictions are shown.", callback=folder_path
+        ),
     ] = None,
     row: Annotated[int, typer.Option(min=0, help="Which graph of the file, from 0.")] = 0,
     hops: Annotated[str, typer.Option(help="Radius of the rooted subgraphs, or several: 1,2,3.")] = "2",
@@ -282,9 +285,9 @@ def explore(
     encoding = RootedEncoding(_radii(hops), tuple(part.strip() for part in parts.split(",")))
     trained = None
     if run is not None:
-        from escgnn.training import load_run
+        from escgnn.training import load_ensemble
 
-        trained = load_run(run)
+        trained = load_ensemble(run)
     server = explorer.Server(subject, encoding, run=trained, port=port)
     with terminal.still_alive("compiling what a click needs, which the next start finds done"):
         server.warm_up()

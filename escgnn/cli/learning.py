@@ -197,7 +197,7 @@ def predict(
             done = training.predict_files(
                 trained, inputs, extras=extras, smiles=smiles, max_seconds_per_graph=limit, progress=progress, **where
             )
-        end_of_shards(done)
+        end_of_shards(done, predicts=True)
         return
     printed = Path(output) == PRINTED
     with (

@@ -30,6 +30,10 @@ def reproduce(
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="Only this row of the tables; may be repeated.")
     ] = None,
+    variants: Annotated[
+        list[str] | None,
+        typer.Option("--variant", help="Only what has this in its name, such as zinc-12k or nested; may be repeated."),
+    ] = None,
     results: Annotated[Path, typer.Option(help="Folder of the records.", callback=folder_path)] = Path("results"),
     work: Annotated[
         Path, typer.Option(help="Folder for what a stopped run goes on from.", callback=folder_path)
@@ -46,7 +50,16 @@ def reproduce(
             terminal.show_record(record, number, total)
             sign(f"{number} of {total} done")
 
-        experiments.reproduce(experiment, budget, seeds=seeds, rows=rows or (), results=results, work=work, report=show)
+        experiments.reproduce(
+            experiment,
+            budget,
+            seeds=seeds,
+            rows=rows or (),
+            variants=variants or (),
+            results=results,
+            work=work,
+            report=show,
+        )
     terminal.show_report(build(results, [experiment]))
 
 

@@ -72,18 +72,18 @@ def shard_options(
     }
 
 
-def end_of_shards(summary: "ShardSummary") -> None:
+def end_of_shards(summary: "ShardSummary", *, predicts: bool = False) -> None:
     """Show what became of many files; exit code 3 says that some failed."""
-    _show_shards(summary)
+    _show_shards(summary, predicts)
     if summary.failed:
         raise typer.Exit(3)
 
 
-def _show_shards(summary: "ShardSummary") -> None:
+def _show_shards(summary: "ShardSummary", predicts: bool) -> None:
     done = summary.shards - len(summary.failed)
     again = f", {summary.skipped:,} of them earlier" if summary.skipped else ""
     _tell(f"{done:,} of {summary.shards:,} files done{again}; {summary.seconds:.1f} s")
-    _tell(f"{summary.graphs:,} graphs, {summary.rows:,} rows written, {summary.rejected:,} bad rows left out")
+    _show_rows(summary, predicts)
     for name, total in summary.totals.items():
         _tell(f"sum of {name}: {total:,}")
     _show_failed(summary.failed)
@@ -94,12 +94,18 @@ def _show_status(status: "Status") -> None:
     _tell(
         f"{status.command}: {status.done:,} of {status.shards:,} files done, {len(status.failed):,} failed, {status.left:,} left"
     )
-    _tell(f"{status.graphs:,} graphs, {status.rows:,} rows written, {status.rejected:,} bad rows left out")
+    _show_rows(status, predicts=status.command == "predict")
     if status.hosts:
         left = "" if status.seconds_left is None else f"; about {status.seconds_left:,.0f} s left"
         _tell(f"{status.rate:,.0f} graphs/s on {', '.join(status.hosts[:5])}{left}")
         _tell(f"{status.cpu_seconds:,.0f} s of processor time so far")
     _show_failed(status.failed)
+
+
+def _show_rows(of: "ShardSummary | Status", predicts: bool) -> None:
+    """What is in the tables; predictions keep bad rows, with a reason in the place of a prediction."""
+    without = f" ({of.rows - of.graphs:,} without a prediction)" if predicts else ""
+    _tell(f"{of.graphs:,} graphs, {of.rows:,} rows written{without}, {of.rejected:,} bad rows left out")
 
 
 def _show_failed(failed: "Sequence[Failed]") -> None:

@@ -8,12 +8,13 @@ from escgnn.experiments.trained import Settings, encoded, outcome, train, traini
 from escgnn.records import Table
 
 ROWS = ("ESC-GNN", "GIN")
+OURS = "ESC-GNN, our recipe"
 ZINC = Table(
     label="tab:mol, ZINC-12k",
     title="Penalised solubility of molecules",
     metric="test MAE",
     columns=("zinc-12k",),
-    rows=ROWS,
+    rows=(*ROWS, OURS),
     paper={
         "GIN": (0.163,),
         "PNA": (0.188,),
@@ -32,7 +33,8 @@ ZINC = Table(
         "ESC-GNN": (0.075,),
     },
     digits=3,
-    note="Ours is a small GIN backbone in a short run on a CPU; the paper's ESC-GNN is a graph transformer, 1,000 epochs.",
+    note="Ours is a small GIN backbone in a short run on a CPU; the paper's ESC-GNN is a graph transformer, 1,000 epochs. "
+    "Our recipe has rings, and types of atoms and bonds, in its encoding (preset ours/zinc-12k): 240 epochs of 6 layers of 96.",
 )
 HIV = Table(
     label="tab:mol, OGBG-HIV",
@@ -95,7 +97,17 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
             for row in ROWS:
                 settings = training(name, BUDGETS[budget][name], changes[row], graphs=graphs)
                 found.append(Cell(row, seed, name, settings))
+        found.append(Cell(OURS, seed, "zinc-12k", _recipe("zinc-12k", budget, graphs)))
     return found
+
+
+def _recipe(name: str, budget: str, graphs: int | None) -> dict[str, object]:
+    """Settings of a cell: our preset for a dataset, long as it is with the budget paper."""
+    length: dict[str, Settings] = {
+        "smoke": {"network": {"hidden": 16, "layers": 2}, "epochs": 1, "warmup": 0},
+        "paper": {"epochs": 1000},
+    }
+    return training(name, {"preset": f"ours/{name}"}, length.get(budget, {}), graphs=graphs)
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:

@@ -35,7 +35,7 @@ TABLE = Table(
     "Rows that begin with cycle have the paper's parts and cycle, too; types are those of atoms and bonds. Parts are chosen by "
     "the validation MAE, which records hold beside this one.",
 )
-EPOCHS = {"smoke": 1, "hour": 100, "paper": 1000}  # 100 take a core about 10 minutes
+EPOCHS = {"smoke": 1, "hour": 30, "paper": 1000}  # 30 take a core one to two minutes
 
 
 def cells(budget: str, seeds: int) -> Sequence[Cell]:

@@ -24,6 +24,7 @@ def reproduce(
     *,
     seeds: int = 1,
     rows: Collection[str] = (),
+    variants: Collection[str] = (),
     results: str | PathLike[str] = "results",
     work: str | PathLike[str] = "runs",
     progress: bool = True,
@@ -38,13 +39,15 @@ def reproduce(
         budget: ``"smoke"`` shows that it runs, ``"hour"`` is for two cores, ``"paper"`` is the paper's own setting.
         seeds: Each cell is computed for so many seeds, from 0.
         rows: Only cells of these rows of the tables; of all if there are none.
+        variants: Only cells in whose variant one of these texts occurs, such as the name of a dataset or of a protocol; all if
+            there are none.
         results: Folder of the records.
         work: Folder for what a stopped cell goes on from.
         progress: Show bars.
         report: Called after every cell.
 
     Raises:
-        ValueError: There is no such budget or row.
+        ValueError: There is no such budget, row or variant.
     """
     if budget not in BUDGETS:
         raise ValueError(f"budget: {budget!r}; expected one of {', '.join(BUDGETS)}")
@@ -53,7 +56,12 @@ def reproduce(
     for row in rows:
         if row not in known:
             raise ValueError(f"rows: {experiment.name} has no row {row!r}; it has {', '.join(map(repr, known))}")
+    for text in variants:
+        if not any(text in cell.variant for cell in cells):
+            names = ", ".join(map(repr, dict.fromkeys(cell.variant for cell in cells)))
+            raise ValueError(f"variants: {experiment.name} has none with {text!r}; it has {names}")
     cells = [cell for cell in cells if not rows or cell.row in rows]
+    cells = [cell for cell in cells if not variants or any(text in cell.variant for text in variants)]
     done = {record.path: record for record in records.read(results)}
     found = []
     for number, cell in enumerate(cells, 1):

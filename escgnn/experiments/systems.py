@@ -71,6 +71,7 @@ APART: Settings = {"network": {"hidden": 64, "layers": 4, "norm": "layer"}}
 OURS_APART = merged({"network": {"backbone": "mpnn"}}, APART)
 SUMS: Settings = {"network": {"hidden": 64, "layers": 4, "labels": "identity"}}
 NGNN_APART: Settings = {"network": {"layers": 4}}
+GIN_TU: Settings = {"network": {"hidden": 32, "layers": 4, "jumping": "concat", "pool": "mean", "dropout": 0.5}}
 NGNN_TU: Settings = {"transform": {"hops": 3}, "network": {"hidden": 32, "layers": 4, "dropout": 0.5}}
 MEANS: Settings = {"ball_pool": "mean", "pair_pool": "mean", "pool": "mean"}
 PAPER_PARTS = ["degree", "node", "joint", "edge", "resistance"]
@@ -90,10 +91,7 @@ SYSTEMS: dict[str, System] = {
         ("mpnn",),
         {**on_all(("counting", "zinc-cycles"), COUNTS), **on_all(("exp", "sr25", "csl", "brec"), APART)},
     ),
-    "GIN": System(
-        ("gin",),
-        on_all(TU, {"network": {"hidden": 32, "layers": 4, "jumping": "concat", "pool": "mean", "dropout": 0.5}}),
-    ),
+    "GIN": System(("gin",), on_all(TU, GIN_TU)),
     "GIN, OGB's": System(("ogb-gin",)),
     "GIN + virtual node, OGB's": System(("ogb-gin-vn",)),
     "ID-GNN": System(("id-gnn",)),
@@ -168,8 +166,8 @@ SYSTEMS: dict[str, System] = {
             "csl": merged(OURS_APART, hops(4)),
         },
     ),
-    "ESC-GNN (h2)": System(("esc-gnn",), {EVERYWHERE: hops(2)}),
-    "ESC-GNN (h3)": System(("esc-gnn",), {EVERYWHERE: hops(3)}),
+    "ESC-GNN (h2)": System(("esc-gnn",), on_all(TU, merged(GIN_TU, hops(2)))),
+    "ESC-GNN (h3)": System(("esc-gnn",), on_all(TU, merged(GIN_TU, hops(3)))),
     "ESC-GNN, wedge and path, count skip": System(
         ("esc-gnn",),
         {

@@ -21,6 +21,8 @@ from escgnn.training import Ensemble, Run
 STYLE = f"""{depiction.STYLE}
 .molecules{{display:flex;flex-wrap:wrap;gap:1.5rem 2rem;margin-bottom:1rem}}
 .molecules figure{{flex:0 1 auto;min-width:min(100%,9rem);max-width:100%}}
+.molecules svg{{zoom:1.5}}
+.facts{{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:start}}
 .key i{{display:inline-block;width:.9em;height:.9em;border-radius:50%;vertical-align:-.1em;margin:0 .3em 0 .8em}}
 .key .up{{background:var(--c1)}}
 .key .down{{background:var(--c0)}}
@@ -77,8 +79,9 @@ def _article(task: Task, one: Explained, number: int) -> Markup:
         pictures = [_picture(one, "Taken out", one.masked[:, place])]
         if one.integrated is not None:
             pictures.append(_picture(one, "Integrated gradients", one.integrated.total[:, place]))
-        parts = [heading, tag("p", f"In {units[place]}.", class_="what"), tag("div", *pictures, class_="molecules")]
-        sections += [*parts, _sources(one, place), _atoms(one, place)]
+        numbers, fold = _sources(one, place)
+        facts = tag("div", tag("div", *pictures, class_="molecules"), numbers, class_="facts")
+        sections += [heading, tag("p", f"In {units[place]}.", class_="what"), facts, fold, _atoms(one, place)]
     return tag(
         "section",
         tag("h2", f"Line {one.line}", tag("code", one.smiles[:200], class_="label")),
@@ -92,7 +95,7 @@ def _picture(one: Explained, title: str, values: Tensor) -> Markup:
     return tag("figure", tag("figcaption", title), drawn)
 
 
-def _sources(one: Explained, place: int) -> Markup:
+def _sources(one: Explained, place: int) -> tuple[Markup | None, Markup | None]:
     """What the encoding's parts, features and descriptors contribute, and where."""
     rows = []
     gradients = {} if one.integrated is None else one.integrated.by_source
@@ -107,7 +110,7 @@ def _sources(one: Explained, place: int) -> Markup:
         rows.append(["baseline", f"{float(one.integrated.baseline[place]):.4g}", ""])
         rows.append(["output", f"{float(one.integrated.output[place]):.4g}", ""])
     if not rows:
-        return Markup("")
+        return None, None
     grid = scrolling("What it is made of", table(("what", "gradients", "at its mean"), rows))
     pictures = []
     if one.integrated is not None:
@@ -118,7 +121,7 @@ def _sources(one: Explained, place: int) -> Markup:
             )
             pictures.append(tag("figure", tag("figcaption", _name(name)), drawn))
     fold = tag("details", tag("summary", "Where each contributes"), tag("div", *pictures, class_="molecules"))
-    return join([grid, fold if pictures else None])
+    return grid, fold if pictures else None
 
 
 def _atoms(one: Explained, place: int) -> Markup:

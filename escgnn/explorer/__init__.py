@@ -25,7 +25,7 @@ from escgnn.explorer.server import Server
 from escgnn.wl import WLTest
 
 if TYPE_CHECKING:
-    from escgnn.training import Run
+    from escgnn.training import Ensemble, Run
 
 __all__ = [
     "Line",
@@ -49,7 +49,7 @@ def view(
     *,
     roots: Sequence[Root] | None = None,
     title: str = "",
-    run: "Run | Prediction | None" = None,
+    run: "Run | Ensemble | Prediction | None" = None,
     **options: Any,
 ) -> Page:
     """A page on which every edge of a graph can be clicked: its rooted subgraph, histograms and counts.

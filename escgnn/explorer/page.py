@@ -1,5 +1,6 @@
 """Pages: one HTML file each, which needs nothing else, neither a network nor other files."""
 
+import gzip
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -41,7 +42,7 @@ class Page:
         """The whole page.
 
         Its own script and style are the only ones that a browser will take, by their hashes; whatever the data holds is shown
-        as text.
+        as text. They are packed by gzip, and unpacked by the browser.
         """
         style = _static("explorer.css")
         script = "\n".join(_static(name) for name in SCRIPTS[self.kind])
@@ -51,15 +52,19 @@ class Page:
                 f"roots: the page would take {len(text):,} bytes; choose some with roots=[(u, v), ...], a smaller radius or "
                 "fewer parts, or look at the graph with escgnn explore, which computes what you click on"
             )
+        start = _static("unpack.js")
+        data = {"type": "application/json", "id": "data"}
+        packed = _packed([["style", {}, style], ["script", data, text], ["script", {}, script]])
         reach = "; connect-src 'self'" if self.kind == "live" else ""
-        policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'{reach}"
+        scripts = f"script-src {_hash(start)} {_hash(script)}"
+        policy = f"default-src 'none'; {scripts}; style-src {_hash(style)}; base-uri 'none'{reach}"
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{style}</style></head>\n"
-            f'<body data-kind="{self.kind}"><main id="main"></main>'
-            f'<script type="application/json" id="data">{text}</script>\n<script>{script}</script></body></html>\n'
+            f"<title>{escape(self.title)}</title></head>\n"
+            f'<body data-kind="{self.kind}"><main id="main"></main><noscript>This page is drawn by its own script.</noscript>'
+            f'<script type="application/gzip" id="packed">{packed}</script>\n<script>{start}</script></body></html>\n'
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -73,11 +78,14 @@ class Page:
 
 
 def _json(data: Mapping[str, Any]) -> str:
-    """Plain values as JSON that can stand in HTML: nothing in it looks like a tag."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+    """Plain values as JSON, with nothing between them."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _packed(pieces: Sequence[Any]) -> str:
+    """Elements of a page, each with its attributes and its text, as letters that no browser takes for anything else."""
+    text = json.dumps(pieces, separators=(",", ":"), ensure_ascii=False)
+    return b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _plain(value: Any) -> Any:

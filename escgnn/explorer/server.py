@@ -25,7 +25,7 @@ from escgnn.explorer.scene import Scene
 from escgnn.hub import name_of
 
 if TYPE_CHECKING:
-    from escgnn.training import Run
+    from escgnn.training import Ensemble, Run
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 256 * 1024  # of what a page sends
@@ -79,7 +79,7 @@ class Server:
         subject: Subject | None = None,
         encoding: RootedEncoding | None = None,
         *,
-        run: "Run | None" = None,
+        run: "Run | Ensemble | None" = None,
         port: int = 0,
     ) -> None:
         self.run = run

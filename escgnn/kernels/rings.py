@@ -205,7 +205,7 @@ def rings_between(
         k = arc[depth]
         arc[depth] += 1
         x = csr.indices[k]
-        size = depth + 2 + distance[x]  # nodes up to x, and those of a shortest way to t
+        size = depth + 2 + int(distance[x])  # nodes up to x, and those of a shortest way to t
         if distance[x] == 0 or size > longest or beside[x] != 1:
             continue
         if distance[x] > 1:

@@ -11,11 +11,13 @@ from typing import Any, Literal
 from escgnn.markup import Markup, join, tag
 from escgnn.records import BUDGETS, Record
 from escgnn.report.content import Section, unique
+from escgnn.report.labels import Box, apart, near
 from escgnn.report.selection import Entry, choose
 
 COLOURS = 8  # the page's style sheet names as many
 CURVE_POINTS = 150  # more would not be seen, and the page should stay small
 SCATTER_POINTS = 400
+FAR = 15.0  # a label farther from its point has a line to it
 Point = tuple[float, float]
 Scale = Callable[[float], float]
 
@@ -90,6 +92,7 @@ def drawing(
     whole: bool = False,
     square: bool = False,
     log_x: bool = False,
+    anywhere: bool = False,
     size: tuple[int, int] = (275, 180),
 ) -> Markup:
     """A chart as SVG.
@@ -103,6 +106,7 @@ def drawing(
         whole: Whether x takes whole numbers only.
         square: Whether both axes have the same range, with the diagonal drawn.
         log_x: Whether x is logarithmic; points at or below 0 are then left out.
+        anywhere: Whether labels stand wherever there is room near their points, and not to the right.
         size: Width and height, about as many pixels.
     """
     series = [_finite(one, log, log_x) for one in series]
@@ -116,7 +120,10 @@ def drawing(
         y = Axis.of([value for _, value in points], log=log)
     tick_width = max((len(_tick(t)) for t in y.ticks), default=1) * 6.2
     left = tick_width + 9
-    right = min([width - 10.0, *(_end(one, x, left, width) for one in series if one.points and one.label)])
+    labelled = [one for one in series if one.label and one.points]
+    right = width - 10.0
+    if not anywhere:
+        right = min([right, *(_end(one, x, left, width) for one in labelled)])
     top = 20 if y_label else 10
     bottom = height - 32
 
@@ -126,6 +133,8 @@ def drawing(
     def up(value: float) -> float:
         return bottom - y.place(value) * (bottom - top)
 
+    frame = Box(left, top, width, bottom)
+    labels = _near_labels(labelled, across, up, frame) if anywhere else _labels(labelled, across, up, bottom)
     elements = [
         *(tag("path", d=f"M{left:.0f} {up(t):.1f}H{right:.0f}", class_="level") for t in y.ticks),
         *(tag("text", _tick(t), x=left - 5, y=up(t) + 3.5, class_="end") for t in y.ticks),
@@ -133,7 +142,7 @@ def drawing(
         tag("text", x_label, x=(left + right) / 2, y=height - 4, class_="mid axis") if x_label else None,
         tag("text", y_label, x=0, y=9, class_="axis") if y_label else None,
         *(_drawn(one, across, up) for one in series if one.points),
-        *_labels([one for one in series if one.label and one.points], across, up, bottom),
+        *labels,
     ]
     return tag(
         "svg",
@@ -181,17 +190,26 @@ def _drawn(one: Series, across: Scale, up: Scale) -> Markup:
 
 def _labels(series: Sequence[Series], across: Scale, up: Scale, bottom: float) -> list[Markup]:
     """Labels beside the last points, moved apart where lines end close together."""
-    ends = sorted((up(one.points[-1][1]) + 3.5, i) for i, one in enumerate(series))
-    places: list[float] = []
-    for end, _ in ends:
-        places.append(max(end, places[-1] + 11.5) if places else end)
-    for i in reversed(range(len(places))):  # those pushed below the chart push the others up again
-        limit = bottom + 3 if i == len(places) - 1 else places[i + 1] - 11.5
-        places[i] = min(places[i], limit)
+    heights = apart([up(one.points[-1][1]) + 3.5 for one in series], bottom)
     return [
-        tag("text", series[i].label, x=across(series[i].points[-1][0]) + 9, y=y, class_=f"label {_ink(series[i])}")
-        for y, (_, i) in zip(places, ends, strict=True)
+        tag("text", one.label, x=across(one.points[-1][0]) + 9, y=y, class_=f"label {_ink(one)}")
+        for one, y in zip(series, heights, strict=True)
     ]
+
+
+def _near_labels(series: Sequence[Series], across: Scale, up: Scale, frame: Box) -> list[Markup]:
+    """Labels near the last points, wherever there is room, with a line to those that had to go far."""
+    points = [(across(one.points[-1][0]), up(one.points[-1][1])) for one in series]
+    marked = [i for i, one in enumerate(series) if one.colour == 0]
+    boxes = near(points, [one.label for one in series], frame, first=marked)
+    found = []
+    for one, (x, y), box in zip(series, points, boxes, strict=True):
+        nearest = min(max(x, box.left), box.right)
+        middle = (box.top + box.bottom) / 2
+        if math.hypot(nearest - x, middle - y) > FAR:
+            found.append(tag("path", d=f"M{x:.1f} {y:.1f}L{nearest:.1f} {middle:.1f}", class_="level"))
+        found.append(tag("text", one.label, x=box.left, y=middle + 3.5, class_=f"label {_ink(one)}"))
+    return found
 
 
 def _ink(one: Series) -> str:

@@ -16,8 +16,11 @@ MARKED = 0  # number of the colour of ours
 OTHERS = 7  # of all others
 SIZE = (420, 300)
 COLUMNS = 2  # of charts in the picture of all tables
-LEAST = 1e-9  # errors below count as this
-CAPTION = "Processor seconds of an epoch against test error; ours in colour. No system beats those on the broken line in both."
+LEAST = 1e-4  # errors below count as this
+CAPTION = (
+    "What a system reaches against what it costs: test error, or accuracy, and processor seconds of an epoch, at equal machine "
+    "time. Ours in colour; no system beats those on the broken line in both. Errors below 0.0001 count as that."
+)
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ def _layout(section: Section) -> dict[str, Any]:
         "y_label": f"{mean}, log" if is_error else mean,
         "log": is_error,
         "log_x": True,
+        "anywhere": True,
         "size": SIZE,
     }
 
@@ -124,7 +128,7 @@ def picture(content: Content) -> Markup | None:
     for i, section in enumerate(sections):
         left = (i % COLUMNS) * (width + 20) + 10
         top = (i // COLUMNS) * step
-        heading = tag("text", section.table.label, x=left, y=top + 20, class_="heading")
+        heading = tag("text", section.table.title.split(",")[0], x=left, y=top + 20, class_="heading")
         drawn = drawing(section.table.label, _series(section), **_layout(section))
         panels += [heading, tag("g", drawn, transform=f"translate({left} {top + 30})")]
     across = min(COLUMNS, len(sections)) * (width + 20)

@@ -49,7 +49,7 @@ def _data(review: Review) -> list[str]:
         ("network", f"{run.members[0].name}, {run.size} of it" if run.size > 1 else run.members[0].name),
         ("transform", f"`{run.transform!r}`" if run.transform is not None else "none"),
         ("seeds", ", ".join(map(str, seeds)) or "unknown"),
-        ("commit", str(review.result.get("commit") or "unknown")),
+        ("commit", str(review.made.get("commit") or "unknown")),
     ]
     return ["## Data and training", "", *_table(("", ""), rows), ""]
 

@@ -70,6 +70,12 @@ class Review:
     seed: int = 0
     resamples: int = RESAMPLES
 
+    @property
+    def made(self) -> Mapping[str, Any]:
+        """The result that says how it was made: of an ensemble that of its first member."""
+        first: Mapping[str, Any] = next(iter(self.result.get("members") or [self.result]))
+        return first
+
     @cached_property
     def judged(self) -> tuple[Tensor, Tensor]:
         """Outputs and targets of the rows that judge; none without data."""

@@ -64,8 +64,8 @@ def _header(title: str, review: Review) -> Markup:
         "Data": str(run.dataset.get("name", "unknown")),
         "Split": f"{split} graphs to learn from, to choose by, to report on",
         "Judged by": f"{review.rows:,} rows ({review.subset})" if review.rows else "what the run folder says",
-        "Command": str(review.result.get("command", "unknown")),
-        "Commit": str(review.result.get("commit") or "unknown"),
+        "Command": str(review.made.get("command", "unknown")),
+        "Commit": str(review.made.get("commit") or "unknown"),
     }
     pairs = (tag("div", tag("dt", name), tag("dd", value)) for name, value in facts.items())
     note = None if review.rows else tag("p", NO_DATA, class_="what")

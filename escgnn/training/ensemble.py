@@ -22,6 +22,7 @@ from escgnn.training.calibration import Calibration
 from escgnn.training.folder import Run, load_run
 from escgnn.training.neighbours import read_known, save_known
 from escgnn.training.running import BATCH, channels_of, embedded, network_outputs
+from escgnn.training.showing import members_html
 
 ENSEMBLE = "ensemble.json"
 MEMBER = "member{}"  # the folder of each
@@ -78,7 +79,7 @@ class Predictor(Protocol):
         """Numbers of an embedding; a ValueError if it has none."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ensemble:
     """Networks of the same settings and data, each with a seed of its own.
 
@@ -153,6 +154,12 @@ class Ensemble:
     def channels(self) -> int:
         """Numbers of an embedding."""
         return sum(map(channels_of, self.members))
+
+    def __repr__(self) -> str:
+        return f"Ensemble({str(self.folder)!r}, {len(self.members)} of {self.members[0].name})"
+
+    def _repr_html_(self) -> str:
+        return members_html(str(self.folder), self.members)
 
 
 def calibrate(run: Predictor, bundle: DatasetBundle) -> None:

@@ -23,6 +23,7 @@ from escgnn.training.fitting import fit
 from escgnn.training.folder import Metrics, Result, plain
 from escgnn.training.prediction import evaluate
 from escgnn.training.recording import Watch
+from escgnn.training.showing import ensemble_result_html
 from escgnn.training.team import find_team
 
 
@@ -53,6 +54,9 @@ class EnsembleResult:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        return ensemble_result_html(self)
 
 
 def fit_ensemble(

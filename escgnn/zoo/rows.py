@@ -66,6 +66,7 @@ ZOO: dict[str, Recipe] = {
         once=Positions,
         paper=ESC,
         cost=f"{EDGES}; structure is counted before",
+        presets=presets.ESC_GNN,
     ),
     "gin": _plain("gin", "Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020"),
     "mpnn": _plain("mpnn", "Gilmer et al., Neural Message Passing for Quantum Chemistry, ICML 2017"),

@@ -160,10 +160,10 @@ def test_colours_are_those_of_exact_refinement(graph, rounds, mode, data):
     assert sorted(coloured(mode, rounds).row(graph, u, v).values()) == sorted(Counter(colour.values()).values())
 
 
-def test_colours_are_the_same_without_the_compiler():
+def test_rows_are_the_same_without_the_compiler():
     code = (
         "from escgnn import graphs; from escgnn.encoding import RootedEncoding as E;"
-        "print(E((1, 2), ('walk', 'cycle', 'colour')).row(graphs.petersen(), 0, 1))"
+        "print(E((1, 2), ('walk', 'cycle', 'ring', 'colour')).row(graphs.petersen(), 0, 1))"
     )
     results = [
         subprocess.run(
@@ -175,7 +175,7 @@ def test_colours_are_the_same_without_the_compiler():
         ).stdout
         for disable in "01"
     ]
-    assert results[0] == results[1] and "colour" in results[0]
+    assert results[0] == results[1] and "colour" in results[0] and "ring" in results[0]
 
 
 def test_bins_of_several_radii():

@@ -185,6 +185,26 @@ def test_systems_of_the_zoo():
     assert brec._compared(data(rook), data(shrikhande), too_large, (0, 0)).refused
 
 
+def test_a_glance_is_enough_for_what_is_the_same_to_a_system():
+    rook, shrikhande = data(graphs.rook(4)), data(graphs.shrikhande())
+    (ngnn, i2_gnn) = (
+        {**cell.settings, "epochs": 1}
+        for cell in brec.cells("hour", 1)
+        if cell.row in ("NGNN", "I²-GNN") and not cell.variant
+    )
+    assert ngnn["glance"] == i2_gnn["glance"] == 2
+    same = brec.compare(rook, shrikhande, ngnn, (0, 0))
+    assert same.flat and same.epochs == 0 and same.apart < brec.FLAT
+    without = {key: value for key, value in ngnn.items() if key != "glance"}
+    trained = brec.compare(rook, shrikhande, without, (0, 0))
+    assert not trained.flat and trained.epochs == 1 and trained.apart < 1e-6, "nothing was missed"
+    apart = brec.compare(rook, shrikhande, i2_gnn, (0, 0))
+    assert not apart.flat and apart.is_told_apart(LIMIT)
+    pieces = brec.merged(i2_gnn, {"system": {"transform": {"max_rows": 3 * 96 * 96}}})
+    assert brec.compare(rook, shrikhande, pieces, (0, 0)).apart == pytest.approx(apart.apart, rel=1e-3)
+    assert all("glance" not in cell.settings for cell in brec.cells("paper", 1))
+
+
 def test_smoke_fills_both_tables(tmp_path, benchmark_data):
     rows = [*brec.ENCODINGS]
     results = tmp_path / "results"

@@ -88,6 +88,23 @@ def test_rows_can_be_chosen(tmp_path):
         reproduce(Lab().experiment, "long", results=tmp_path)
 
 
+def test_variants_can_be_chosen(tmp_path):
+    cells = [Cell("one", 0, f"{column}, {protocol}") for protocol in ("nested", "plain") for column in "ab"]
+    lab = Lab()
+    experiment = Experiment("lab", (TABLE,), lambda budget, seeds: cells, lab.run)
+
+    def chosen(*texts):
+        found = reproduce(experiment, "smoke", variants=texts, results=tmp_path / "results", work=tmp_path / "work")
+        return [record.variant for record in found]
+
+    assert chosen("nested") == ["a, nested", "b, nested"]
+    assert chosen("b,", "a, plain") == ["b, nested", "a, plain", "b, plain"]
+    with pytest.raises(
+        ValueError, match="variants: lab has none with 'c'; it has 'a, nested', 'b, nested', 'a, plain'"
+    ):
+        chosen("c")
+
+
 def test_published_numbers():
     assert TABLE.published("one", "a") == 1.0
     assert TABLE.published("one", "b") is None

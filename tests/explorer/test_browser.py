@@ -162,14 +162,61 @@ def test_two_graphs_by_mouse_and_keyboard(show):
 
 def test_a_prediction_with_all_that_a_run_may_say(show):
     given = Prediction(
-        "mine", (Line("logP", 1.5, (1.25, 2.0)), Line("class", "red")), atoms=[0.5, -0.25, 0.0], warning="far away"
+        "mine",
+        (Line("logP", 1.5, (1.25, 2.0)), Line("class", "red")),
+        atoms={"logP": [0.5, -0.25, 0.001]},
+        similarity=0.625,
+        warning="far away",
     )
     tab = show(view("CCO", run=given))
-    assert "logP1.5001.250 to 2.000" in tab.text(".prediction table")
-    assert "classred" in tab.text(".prediction table")
+    assert "90 % intervallogP1.51.25 to 2classred" in tab.text(".prediction table")
     assert tab.text(".prediction .warning") == "far away"
+    assert "similarity 0.63" in tab.text(".prediction")
     tab.click(".prediction button")
-    assert [tab.text(f'.node[data-node="{i}"] .tag') for i in range(3)] == ["0.5000", "-0.2500", "0.000"]
+    assert [tab.text(f'.node[data-node="{i}"] .tag') for i in range(3)] == ["0.50", "-0.25", "0.00"]
+    said = "How much lower logP would be without each node. Most at C 0: 0.50, C 1: -0.25, O 2: 0.00"
+    assert tab.text(".said") == said
+    assert tab.number(".node.outside") == tab.number(".edge.root") == 0
+    tab.js("document.querySelector('.edge[tabindex=\"0\"]').focus()")
+    tab.key("Enter")
+    assert tab.text('.node[data-node="0"] .tag') == "u 0,1"
+    tab.js("document.querySelector('.prediction button').focus()")
+    tab.key("Enter")
+    assert tab.text(".said") == said
+
+
+def test_a_prediction_for_every_node(show):
+    given = Prediction("mine", nodes={"size": [1.0, 20.0], "class": ["red", "blue"]})
+    tab = show(view("0-1", run=given))
+    assert tab.number(".prediction table") == 0
+    tab.click(".prediction button:nth-child(2)")
+    assert [tab.text(f'.node[data-node="{i}"] .tag') for i in range(2)] == ["red", "blue"]
+    tab.click(".prediction button:nth-child(1)")
+    assert [tab.text(f'.node[data-node="{i}"] .tag') for i in range(2)] == ["1", "20"]
+
+
+INSIDE = """[...document.querySelectorAll('svg.graph .tag')].filter(tag => {
+  const own = tag.getBoundingClientRect(), all = tag.closest('svg').getBoundingClientRect();
+  return own.width && (own.left < all.left || own.right > all.right || own.top < all.top || own.bottom > all.bottom);
+}).map(tag => tag.textContent)"""
+
+
+@pytest.mark.parametrize("given", [CAFFEINE, "CC", "0-1 1-2 2-0 2-3", ">>graph6<<IheA@GUAo", "C" * 80])
+def test_labels_are_inside_the_picture(show, given):
+    tab = show(view(given, roots=[(0, 1), (1, 2)] if len(given) > 2 else None))
+    assert tab.js(INSIDE) == []
+
+
+def test_on_a_phone_a_bin_and_what_it_counts_are_seen_together(show):
+    tab = show(view(CAFFEINE), 375)
+    tab.resize(375, 720)
+    tab.click("[data-part=edge] .bin:last-child")
+    tab.key("ArrowUp", 3)
+    tab.key("ArrowDown", 3)
+    seen = "(e => { const box = e.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight })"
+    assert tab.js(f"{seen}(document.querySelector('svg.graph'))")
+    assert tab.js(f"{seen}(document.querySelector('[data-part=edge] .bin:last-child'))")
+    assert tab.number(".member") == int(tab.text("[data-part=edge] .bin:last-child .count"))
 
 
 def test_a_script_in_a_name_is_a_name(show):
@@ -177,7 +224,7 @@ def test_a_script_in_a_name_is_a_name(show):
     tab = show(view(nx.Graph([(evil[:24], "</script>")]), title=evil))
     assert tab.text("h2") == evil
     assert tab.number("img") == 0
-    assert tab.number("script") == 2
+    assert tab.number("script") == 4
 
 
 @pytest.mark.parametrize("width", [375, 1280])

@@ -1,9 +1,12 @@
 """What pages hold: the library's own numbers, all of them, and no way for a name to become a script."""
 
+import csv
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from dataclasses import replace
+from hashlib import sha256
 
 import networkx as nx
 import numpy as np
@@ -17,6 +20,7 @@ from escgnn.explorer import page as page_module
 from escgnn.explorer.comparison import compared
 from escgnn.explorer.scene import Scene
 from escgnn.explorer.words import describe
+from tests.pages import unpacked
 from tests.training.test_old_runs import RUNS
 
 FORMULAS = {(f"induced {name}" if induced else name): (name, induced) for name, induced in decoding.FORMULAS}
@@ -201,20 +205,35 @@ def test_presets_without_their_data(monkeypatch):
 def test_names_stay_text():
     name = "</script><script>alert(1)</script>"
     page = view(nx.Graph([(name[:20], "b&b")]), title=name)
-    assert page.html.count("</script>") == 2
-    assert "alert(1)" not in re.sub(r"<title>.*?</title>", "", page.html).replace(r"\u003cscript\u003ealert(1)", "")
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page.html, re.S)
-    assert json.loads(data)["title"] == name
-    assert "&lt;/script&gt;" in page.html
+    found = unpacked(page.html)
+    assert found.frame.count("</script>") == 2
+    assert "alert(1)" not in re.sub(r"<title>.*?</title>", "", found.frame)
+    assert json.loads(found.data)["title"] == name
+    assert "&lt;/script&gt;" in found.frame
 
 
 def test_a_page_takes_its_own_script_only():
     html = view("0-1").html
+    found = unpacked(html)
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', html)
-    assert policy.startswith("default-src 'none'; script-src 'sha256-")
-    assert "unsafe" not in policy and "connect-src" not in policy
-    assert not re.search(r'(src|href)="', html)
+    (start,) = re.findall(r"<script>(.*?)</script>", html, re.S)
+    script, style = re.fullmatch(
+        "default-src 'none'; script-src (.*); style-src (.*); base-uri 'none'", policy
+    ).groups()
+    assert script.split() == [sha256_of(start), sha256_of(found.script)]
+    assert style == sha256_of(found.style)
+    assert not re.search(r'(src|href)="', found.frame)
     assert " on" not in re.findall(r"<body[^>]*>", html)[0]
+
+
+def sha256_of(text):
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def test_pages_are_light():
+    """A molecule with every bond in both directions, and a pair of graphs: what a letter may weigh."""
+    assert len(view("CN1C=NC2=C1C(=O)N(C(=O)N2C)C").html) < 18_000
+    assert len(compare("rook").html) < 12_000
 
 
 def test_too_many_roots_for_a_page(monkeypatch):
@@ -248,7 +267,8 @@ def test_a_run_predicts():
 
 
 def test_predictions_of_a_bare_network(tmp_path):
-    from escgnn.training import fit, load_run, predict
+    from escgnn import explain
+    from escgnn.training import as_store, fit, load_run, predict
     from tests.training import tiny
 
     bundle = tiny.bundle()
@@ -258,9 +278,42 @@ def test_predictions_of_a_bare_network(tmp_path):
     found = predicted(run, subject)
     assert [line.target for line in found.lines] == ["t0", "t1"]
     assert [line.value for line in found.lines] == pytest.approx(predict(run, [subject.graph])[0].tolist())
-    data = view(subject, run=run).data["prediction"]
-    assert data["lines"][0]["interval"] is None and data["atoms"] is None
-    json.dumps(data)
+    lower = explain.masked(run, as_store([subject.graph]))[0]  # (nodes, outputs)
+    assert [*found.atoms] == ["t0", "t1"]
+    for place, values in enumerate(found.atoms.values()):
+        assert values == pytest.approx(lower[:, place].tolist())
+    assert found.similarity is None and found.warning == ""
+    json.dumps(view(subject, run=run).data["prediction"])
+    (tmp_path / "run" / "calibration.safetensors").unlink(missing_ok=True)
+    assert [line.interval for line in predicted(load_run(tmp_path / "run"), subject).lines] == [None, None]
+
+
+def test_predictions_of_an_ensemble_have_bounds_and_neighbours(tmp_path):
+    """What `escgnn predict --interval 0.9 --similarity` writes is what the page shows."""
+    from escgnn import datasets
+    from escgnn.training import Extras, fit_ensemble, load_ensemble, predict_file, read_config
+
+    chains = ["C" * length + end for length in range(1, 12) for end in ("", "O", "N", "(=O)O")]
+    rows = [f"{smiles},{len(smiles)},{len(smiles) % 3}" for smiles in chains]
+    (tmp_path / "chains.csv").write_text("\n".join(["smiles,size,size_low", *rows]))
+    bundle = datasets.load(str(tmp_path / "chains.csv"), targets=["size", "size_low"], split="random:50/40/10")
+    config = read_config(overrides=["epochs=1", "network.hidden=8", "network.layers=1"], bundle=bundle)
+    fit_ensemble(bundle, config, tmp_path / "run", 2, progress=False)
+    run = load_ensemble(tmp_path / "run")
+    found = predicted(run, read("CCCCO"))
+    assert found.run == "run (esc-gnn, 2 networks)"
+    (tmp_path / "one.csv").write_text("smiles\nCCCCO\n")
+    predict_file(run, tmp_path / "one.csv", tmp_path / "told.csv", extras=Extras(interval=0.9, similarity=True))
+    (told,) = csv.DictReader((tmp_path / "told.csv").read_text().splitlines())
+    assert [line.target for line in found.lines] == ["size", "size_low"]
+    assert found.lines[0].value == pytest.approx(float(told["pred_size"]))
+    assert found.lines[1].value == pytest.approx(float(told["pred_size_low"]))  # a target, and no bound of the other
+    low, high = found.lines[0].interval
+    assert (low, high) == pytest.approx((float(told["pred_size_low_2"]), float(told["pred_size_high"])))
+    assert low < found.lines[0].value < high
+    assert found.similarity == pytest.approx(float(told["similarity"]))
+    assert {len(values) for values in found.atoms.values()} == {5}
+    assert predicted(run, read("[He]")).atoms is None  # nothing is left without it
 
 
 def test_predictions_at_node_level(tmp_path):
@@ -272,13 +325,13 @@ def test_predictions_at_node_level(tmp_path):
     run = load_run(tmp_path / "run")
     subject = read("0-1 1-2 2-0 2-3")
     found = predicted(run, subject)
-    assert found.lines == ()
+    assert found.lines == () and found.atoms is None
     for place, target in enumerate(("t0", "t1")):
         assert found.nodes[target] == pytest.approx(predict(run, [subject.graph])[:, place].tolist())
 
 
 def test_a_prediction_can_be_given():
-    given = Prediction("mine", (Line("logP", 1.5, (1.0, 2.0)),), atoms=[0.1, -0.2])
+    given = Prediction("mine", (Line("logP", 1.5, (1.0, 2.0)),), atoms={"logP": [0.1, -0.2]})
     assert view("0-1", run=given).data["prediction"]["lines"] == (
         {"target": "logP", "value": 1.5, "interval": (1.0, 2.0)},
     )

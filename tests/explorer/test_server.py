@@ -16,6 +16,7 @@ from escgnn import graphs
 from escgnn.encoding import RootedEncoding
 from escgnn.explorer import Server, read
 from escgnn.explorer.server import MOST_BYTES, MOST_SCENES
+from tests.pages import unpacked
 from tests.training.test_old_runs import RUNS
 
 
@@ -225,8 +226,9 @@ def test_the_command_says_when_it_is_ready(tmp_path):
         port = int(line.split(":")[2].split("/")[0])
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("GET", "/")
-        assert b"0-1 1-2 2-0" in connection.getresponse().read()
+        html = connection.getresponse().read().decode()
         connection.close()
+        assert json.loads(unpacked(html).data)["scene"]["title"] == "0-1 1-2 2-0"
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(timeout=60) == 0
         assert "Traceback" not in process.stderr.read()

@@ -52,6 +52,7 @@ def weights(network):
 POWER = [
     ("gsn", {"patterns": cycles(4)}, 3, False),
     ("gsn", {"patterns": cycles(6)}, 6, False),
+    ("gsn", {"patterns": cycles(8)}, 10, True),
     ("gsn", {"patterns": cycles(4), "induced": True}, 3, True),
     ("gsn", {"patterns": cycles(5), "per": "edge"}, 5, False),
     ("graphormer-gd", {"layers": 2, "readout": "sum", "heads": 4}, 10, False),
@@ -296,6 +297,24 @@ def test_factors_after_the_softmax_make_it_a_sum_over_neighbours():
     phi1 = 9 * (batch.pair_steps == 1).double().unsqueeze(1)
     found = attention(h, pairs.first, pairs.second, phi1, phi1 * 0)
     torch.testing.assert_close(found, torch.from_numpy(_dense(view)) @ h)
+
+
+def test_what_is_farther_or_has_more_neighbours_than_tables_know_is_the_last_entry():
+    """As when a molecule is longer than all that were seen in training; what has no way at all stays another thing."""
+    shared = {"distances": ["steps"], "hidden": 8, "heads": 2, "layers": 2, "readout": "sum"}
+    torch.manual_seed(0)
+    small = GraphormerGD(2, max_steps=3, max_degree=2, **shared).double().eval()
+    large = GraphormerGD(2, max_steps=9, max_degree=6, **shared).double().eval()
+    rows = [0, 1, 2, *[3] * 7, 4]
+    with torch.no_grad():
+        state = small.state_dict()
+        for key in ("factors.0.steps.weight", "factors.1.steps.weight"):
+            state[key] = state[key][rows]
+        state["degree.weight"] = state["degree.weight"][[0, 1, *[2] * 5]]
+        large.load_state_dict(state)
+    batch = PairDistances(["steps"])(batch_of([graphs.path(10), graphs.star(6), graphs.grid(2, 3), *ODD]))
+    torch.testing.assert_close(small(batch), large(batch))
+    assert small(batch).isfinite().all()
 
 
 def test_distances_are_those_of_networkx():

@@ -11,7 +11,6 @@ from benchmarks.power import (
     classes,
     gap,
     outputs,
-    pairs_apart,
     pairs_apart_by_waves,
     renumbered,
 )
@@ -21,6 +20,7 @@ from escgnn.counting import count
 from escgnn.models import GINAK, I2GNN, IDGNN, NGNN
 from escgnn.models.convs import CopyGINE
 from escgnn.transforms import RootedNodes, RootedPairs
+from tests import naive_wl
 
 ON_BALLS = ("id-gnn", "ngnn", "gin-ak")
 OURS = (*ON_BALLS, "i2-gnn")
@@ -117,58 +117,92 @@ def test_two_nodes_on_as_many_short_cycles(name, settings, radii):
     assert [hops for hops, apart in found.items() if apart] == [*radii]
 
 
-BREC = {  # of the smallest pair of each category, whether it is told apart; CFI and 4-vertex pairs are too large for a test
-    "ngnn": ({"labels": "none"}, 1, {"Regular(strongly)": False, "Distance_Regular": False}),
-    "gin-ak": ({"inner": 2}, 2, {"Regular(simple)": True, "Regular(strongly)": False, "Distance_Regular": False}),
-    "i2-gnn": (
-        {"labels": "identity"},
-        2,
-        {
-            "Basic": True,
-            "Regular(simple)": True,
-            "Regular(strongly)": True,
-            "Extension": True,
-            "Distance_Regular": False,
-        },
-    ),
-    "dss-gnn": (
-        {"policy": "NM"},
-        None,
-        {
-            "Basic": True,
-            "Regular(simple)": True,
-            "Regular(strongly)": False,
-            "Extension": True,
-            "Distance_Regular": False,
-        },
-    ),
+# Small pairs of the categories of BREC, and which of them each network tells apart, as exact colours do. The two of Cai, Fürer
+# and Immerman differ at few nodes, after many rounds; balls of six steps are too small for the second.
+PAIRS_OF_BREC = {
+    "Basic": 0,
+    "simple": 60,
+    "strongly": 110,
+    "extension": 160,
+    "CFI": 272,
+    "far CFI": 278,
+    "distance": 381,
+}
+EASY = ("Basic", "simple", "extension")
+BREC = {
+    "ngnn, no labels": ("ngnn", {"labels": "none"}, 1, EASY),
+    "ngnn, h = 2": ("ngnn", {"labels": "identity"}, 2, EASY),
+    "ngnn": ("ngnn", {"labels": "identity"}, 60, (*EASY, "CFI", "far CFI")),
+    "id-gnn": ("id-gnn", {"readout": "sum"}, 60, (*EASY, "CFI", "far CFI")),
+    "gin-ak, h = 2": ("gin-ak", {"inner": 2}, 2, EASY),
+    "dss-gnn, null": ("dss-gnn", {"policy": "null"}, None, ()),
+    "dss-gnn, EGO+, h = 6": ("dss-gnn", {"policy": "EGO+"}, 6, (*EASY, "CFI")),
+    "dss-gnn, NM": ("dss-gnn", {"policy": "NM"}, None, (*EASY, "CFI", "far CFI")),
+    "sun, NM": ("sun", {"policy": "NM"}, None, (*EASY, "CFI", "far CFI")),
+    "i2-gnn, h = 2": ("i2-gnn", {"labels": "identity"}, 2, (*EASY, "strongly")),
 }
 
 
 @pytest.mark.parametrize("name", BREC)
 def test_pairs_of_brec(name, benchmark_data):
-    """All 400 are in `benchmarks/brec.py --networks`."""
-    bundle = datasets.load("brec", root=benchmark_data)
-    settings, hops, expected = BREC[name]
-    members = []
-    for category in expected:
-        pairs = [number for number, one in enumerate(bundle.categories) if one == category]
-        smallest = min(pairs, key=lambda pair: int(bundle.graphs.num_nodes[2 * pair]))
-        members += [as_data(graphs.as_graph(bundle.graphs[2 * smallest + side])) for side in (0, 1)]
-    asked = Asked(name, members, {"hidden": 8, **settings}, hops=hops)
-    assert pairs_apart(asked, members) == [*expected.values()]
-    twins = [one for first in members[::2] for one in (first, renumbered(first))]
-    assert not any(pairs_apart(asked, twins))
-
-
-def test_sines_let_small_differences_grow(benchmark_data):
-    """Pairs of Cai, Fürer and Immerman: few nodes of large graphs differ, after many rounds."""
-    bundle = datasets.load("brec", root=benchmark_data)
-    members = [as_data(graphs.as_graph(bundle.graphs[2 * pair + side])) for pair in (272, 278) for side in (0, 1)]
-    asked = Asked("dss-gnn", members, {"layers": 10, "hidden": 16, "policy": "NM"})
-    assert pairs_apart_by_waves(asked, members, (2.0,)) == [True, True]
+    """All 400, and more networks, are in `benchmarks/brec.py --networks`."""
+    store = datasets.load("brec", root=benchmark_data).graphs
+    members = [store[2 * pair + side] for pair in PAIRS_OF_BREC.values() for side in (0, 1)]
+    network, settings, hops, expected = BREC[name]
+    asked = [Asked(network, members, {"hidden": 4, "distance": 2, "layers": 12, **settings}, hops=hops)]
+    found = dict(zip(PAIRS_OF_BREC, pairs_apart_by_waves(asked, members), strict=True))
+    assert found == {one: one in expected for one in PAIRS_OF_BREC}
     twins = [one for first in members[::2] for one in (first, renumbered(first, seed=1))]
-    assert pairs_apart_by_waves(asked, twins, (2.0,)) == [False, False]
+    assert not any(pairs_apart_by_waves(asked, twins))
+
+
+TWINS = {
+    "gin-ak, h = 1": ("gin-ak", {"inner": 2, "plus": False}, 1, lambda *two: naive_wl.gin_ak(*two, 1, 2, False)),
+    "gin-ak, h = 2": ("gin-ak", {"inner": 2, "plus": False}, 2, lambda *two: naive_wl.gin_ak(*two, 2, 2, False)),
+    "gin-ak+, h = 2": ("gin-ak", {"inner": 2}, 2, lambda *two: naive_wl.gin_ak(*two, 2, 2, True)),
+    "dss-gnn, ND": ("dss-gnn", {"policy": "ND"}, None, lambda *two: naive_wl.dss_gnn(*two, "ND")),
+    "dss-gnn, NM": ("dss-gnn", {"policy": "NM"}, None, lambda *two: naive_wl.dss_gnn(*two, "NM")),
+    "dss-gnn, ED": ("dss-gnn", {"policy": "ED"}, None, lambda *two: naive_wl.dss_gnn(*two, "ED")),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_networks_tell_apart_what_exact_colours_do(name, benchmark_data):
+    """Pair by pair: colours are refined as the network's vectors are, by a slow twin."""
+    store = datasets.load("brec", root=benchmark_data).graphs
+    network, settings, hops, twin = TWINS[name]
+    chosen = [*range(0, 60, 6), *range(60, 110, 10), 110, *range(160, 260, 8)]
+    members = [store[2 * pair + side] for pair in chosen for side in (0, 1)]
+    asked = [Asked(network, members, {"hidden": 4, "distance": 2, "layers": 8, **settings}, hops=hops)]
+    expected = []
+    for first, second in zip(members[::2], members[1::2], strict=True):
+        two = [graphs.as_graph(one).to_networkx() for one in (first, second)]
+        one, other = naive_wl.classes(twin(two, [dict.fromkeys(graph, 0) for graph in two]))
+        expected.append(one != other)
+    assert pairs_apart_by_waves(asked, members) == expected
+    assert any(expected) and expected[chosen.index(110)] == (name == "dss-gnn, ED")
+
+
+def test_a_pair_that_satisfies_the_four_vertex_condition(benchmark_data):
+    """It has 1,890 pairs of neighbours, so a network on their balls is asked for two rounds only, which are enough."""
+    store = datasets.load("brec", root=benchmark_data).graphs
+    members = [store[720], store[721]]
+    for name, settings, expected in (("i2-gnn", {"labels": "identity"}, True), ("ngnn", {"labels": "identity"}, False)):
+        asked = [Asked(name, members, {"hidden": 4, "layers": 2, **settings}, hops=1)]
+        assert pairs_apart_by_waves(asked, members) == [expected]
+
+
+def test_sines_keep_what_is_the_same():
+    """Numbers of nodes and places in a batch change nothing, so small differences may grow as they like."""
+    views = [graphs.erdos_renyi(9, 0.4, seed=seed) for seed in range(4)]
+    members = [as_data(view) for view in views]
+    asked = Asked("gin-ak", members, {"hidden": 4, "layers": 8}, hops=2)
+    rows = asked.answers_by_waves(0, members)
+    torch.testing.assert_close(asked.answers_by_waves(0, members[::-1]).flip(0), rows, rtol=1e-13, atol=1e-13)
+    renamed = asked.answers_by_waves(0, [renumbered(one) for one in members])
+    torch.testing.assert_close(renamed, rows, rtol=1e-13, atol=1e-13)
+    assert gap(rows[0], rows[1]) > 0.01
+    assert len(asked.answers_by_waves(0, [])) == 0
 
 
 MEMBERS = [graphs.erdos_renyi(8, 0.4, seed=3), graphs.cycle(5), graphs.empty(2), graphs.star(3)]

@@ -31,7 +31,7 @@ class Results:
     Attributes:
         trials: What came of it, by digest.
         noticed: The test that noticed it the last time, by name.
-        seconds: How long tests take that pass, by whether kernels are interpreted and name of the test.
+        seconds: How long tests took at best, to pass or to fail, by whether kernels are interpreted and name of the test.
     """
 
     def __init__(self, path: Path) -> None:

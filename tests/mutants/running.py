@@ -83,7 +83,7 @@ class Order:
     Attributes:
         tests: What is collected, as pytest takes it.
         first: The test that noticed the last time.
-        seconds: How long tests took, in seconds of a processor; the quickest come first.
+        seconds: How long tests took at best, to pass or to fail, in seconds of a processor; the quickest come first.
         only: How the names of the tests to run begin; all run if there are none.
     """
 
@@ -94,11 +94,16 @@ class Order:
 
     def place(self, test: str) -> tuple[bool, float]:
         """Where a test stands: those with a smaller place come before it."""
-        return test != self.first, self.seconds.get(test, GUESS)
+        return test != self.first, self.seconds.get(test, self._guess(test))
+
+    def _guess(self, test: str) -> float:
+        """Seconds of a test of which nothing is known: those of the slowest with other parameters."""
+        name = test.partition("[")[0]
+        return max((took for other, took in self.seconds.items() if other.partition("[")[0] == name), default=GUESS)
 
 
 class Watch:
-    """Sees to the order of tests, tells how long those take that pass, and remembers the first that fails or cannot be loaded."""
+    """Sees to the order of tests, tells how long they take, and remembers the first that fails or cannot be loaded."""
 
     def __init__(self, order: Order, sender: Connection) -> None:
         self.order = order
@@ -124,8 +129,7 @@ class Watch:
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Called by pytest, after everything is taken down."""
-        if not self.failed:
-            self.sender.send((nodeid, round(_processor() - self._before, 2)))
+        self.sender.send((nodeid, round(_processor() - self._before, 2)))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Called by pytest."""
@@ -163,7 +167,7 @@ class Run:
     """Tests that run in a fork, on a copy of the repository.
 
     Attributes:
-        seconds: How long those tests took that have passed.
+        seconds: How long those tests took that have passed or failed.
     """
 
     def __init__(self, tree: Path, order: Order, manner: Manner) -> None:
@@ -178,7 +182,8 @@ class Run:
         self._process.start()
         sender.close()
         self._worked = 0.0  # seconds of a processor, when it was last looked at
-        self._looked = self._moved = time.perf_counter()  # when that was, and when there was work
+        self._looked = time.perf_counter()  # when that was
+        self._idle = 0.0  # seconds since there was work
 
     @property
     def sentinel(self) -> int:
@@ -215,14 +220,15 @@ class Run:
 
     def _is_stuck(self) -> bool:
         """Whether it, and what it has started, has hardly worked for long, on however busy a machine."""
-        now = time.perf_counter()
-        if now - self._looked > LOOK:
-            self._looked = now
+        passed = time.perf_counter() - self._looked
+        if passed > LOOK:
+            self._looked += passed
+            self._idle += min(passed, 2 * LOOK)  # if nobody has looked for longer, both were paused
             worked = _work_of(self._process.pid or 0)
             if abs(worked - self._worked) > HARDLY:  # less, if somebody has ended
                 self._worked = worked
-                self._moved = now
-        return now - self._moved > STUCK
+                self._idle = 0.0
+        return self._idle > STUCK
 
     def _listen(self) -> None:
         """Take what the fork has said: names and seconds of tests, and how it ended."""

@@ -103,8 +103,8 @@ def _statements(text: str) -> list[tuple[str, int, int]]:
 def read(folder: Path = HERE) -> list[Mutant]:
     """All that are stated, area by area.
 
-    A file begins with what its mutants share, ``tests`` by file of the package and ``interpreted``; a mutant may have its
-    own ``tests``.
+    A file begins with ``tests`` by file of the package, which its mutants share; a mutant may have its own. What is wrong in a
+    kernel is ``interpreted`` unless it says otherwise.
     """
     found = []
     for path in sorted(folder.glob("*.toml")):
@@ -112,6 +112,6 @@ def read(folder: Path = HERE) -> list[Mutant]:
         shared: dict[str, Sequence[str]] = stated.get("tests", {})
         for one in stated["mutant"]:
             tests = tuple(one.pop("tests", ()) or shared[one["file"]])
-            options = {"interpreted": stated.get("interpreted", False), **one}
+            options = {"interpreted": one["file"].startswith("escgnn/kernels/"), **one}
             found.append(Mutant(area=path.stem, tests=tests, **options))
     return found

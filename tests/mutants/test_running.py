@@ -70,9 +70,9 @@ def test_whoever_may_notice_soon_comes_first(tree):
     good, in_order, quickest, noticed_before, only, endless, unreadable, gone = json.loads(output)
     slow, wrong, quick, loop = (f"tests/test_it.py::test_{name}" for name in ("slow", "wrong", "quick", "endless"))
     assert good == ["", [slow, wrong, quick, loop], ""]
-    assert in_order == [wrong, [slow], ""]
-    assert quickest == [wrong, [quick], ""], "what was never run is thought to take a second"
-    assert noticed_before == [wrong, [], ""]
+    assert in_order == [wrong, [slow, wrong], ""]
+    assert quickest == [wrong, [quick, wrong], ""], "what was never run is thought to take a second"
+    assert noticed_before == [wrong, [wrong], ""]
     assert only == ["", [loop], ""]
     assert endless[:2] == ["it never ends", []]
     assert unreadable[:2] == ["tests/test_it.py cannot be loaded", []]
@@ -87,10 +87,11 @@ def test_some_are_chosen():
 
 
 def test_places():
-    order = Order(("tests",), "tests::c", {"tests::a": GUESS / 2, "tests::d": 2 * GUESS})
-    assert sorted(["tests::d", "tests::b", "tests::a", "tests::c"], key=order.place) == [
-        *("tests::c", "tests::a", "tests::b", "tests::d")
-    ]
+    seconds = {"tests::a": GUESS / 2, "tests::d": 2 * GUESS, "tests::e[1]": 3 * GUESS}
+    order = Order(("tests",), "tests::c", seconds)
+    assert sorted(["tests::e[2]", "tests::d", "tests::b", "tests::a", "tests::c"], key=order.place) == [
+        *("tests::c", "tests::a", "tests::b", "tests::d", "tests::e[2]")
+    ], "what is known of a test with other parameters is a guess"
 
 
 def test_results_are_kept(tmp_path, monkeypatch):

@@ -82,27 +82,33 @@ def test_what_changes_a_digest(tmp_path):
 def test_what_is_shared_and_what_is_not(tmp_path):
     (tmp_path / "here.toml").write_text(
         """
-        interpreted = true
         [tests]
-        "a.py" = ["tests/test_a.py"]
+        "escgnn/kernels/a.py" = ["tests/test_a.py"]
         [[mutant]]
         fault = "one"
-        file = "a.py"
+        file = "escgnn/kernels/a.py"
         old = "1"
         new = "2"
         [[mutant]]
         fault = "two"
-        file = "a.py"
+        file = "escgnn/kernels/a.py"
         old = "1"
         new = "3"
         tests = ["tests/test_b.py"]
         interpreted = false
         equivalent = "because"
+        [[mutant]]
+        fault = "three"
+        file = "escgnn/b.py"
+        old = "1"
+        new = "3"
+        tests = ["tests/test_b.py"]
         """
     )
-    one, two = read(tmp_path)
+    one, two, three = read(tmp_path)
     assert (one.area, one.tests, one.interpreted, one.equivalent) == ("here", ("tests/test_a.py",), True, "")
     assert (two.tests, two.interpreted, two.equivalent) == (("tests/test_b.py",), False, "because")
+    assert not three.interpreted, "kernels that nobody changed are compiled already"
     with pytest.raises(tomllib.TOMLDecodeError):
         (tmp_path / "bad.toml").write_text("mutant")
         read(tmp_path)

@@ -1,3 +1,4 @@
+import re
 import sys
 from random import Random
 
@@ -221,6 +222,37 @@ def test_bonds_are_those_that_rdkit_finds():
             Chem.MolFromSmiles(texts[number]) is None or "heavy" in found.reasons[number] for number in found.reasons
         )
     assert len(found.good) > 700 and len(found.reasons) > 700
+
+
+SYMBOL = re.compile(r"\[[^\]]*\]|->|.")
+ODDITIES = SYMBOL.findall("CNOSPcnosb[nH][n+][N+][O-][S+][As][se][B-][c-][o+][Pt][Cu+2][Al][Na+]=#()12->[#1][H+]")
+TANGLES = ["c1ccccc1", "c1ccc2ccccc2c1", "C1=CN2C=CC=CC2=C1", "O=c1cc[nH]cc1", "c1c[n+]([O-])ccc1", "B1C=CC=CC=1"]
+
+
+def changed(random, text):
+    """A SMILES with a few of its symbols replaced, added or left out."""
+    symbols = SYMBOL.findall(text)
+    for _ in range(random.randint(1, 2)):
+        place = random.randrange(len(symbols))
+        symbols[place : place + random.randint(0, 1)] = random.choices(ODDITIES, k=random.randint(0, 1))
+    return "".join(symbols)
+
+
+def test_all_that_is_wrong_with_a_molecule_is_found():
+    """Bare graphs leave out most of what RDKit does; the twin reads whole molecules."""
+    random = Random(1)
+    texts = [changed(random, random.choice(TANGLES)) for _ in range(3000)]
+    texts += ["c1[Pt][nH](C[O-])[As]ccc1", "[pH]12=CC=CC=C1N=C[Cu+2]2", "CN(=O)=O", "c1cccc1", "[H]", "*", "**", ""]
+    found = parse_smiles(texts)
+    sizes = dict(zip(found.good.tolist(), found.num_nodes.tolist(), strict=True))
+    for number, text in enumerate(texts):
+        try:
+            molecule = parse(text)
+        except ValueError as error:
+            assert found.reasons[number] == str(error), text
+        else:
+            assert sizes[number] == molecule.GetNumAtoms(), text
+    assert len(sizes) > 700 and len(found.reasons) > 700
 
 
 def test_bonds_as_they_are_written():

@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from types import ModuleType
 
@@ -122,6 +123,7 @@ def test_the_page_says_it_all(reviewed, tmp_path):
     ):
         assert words in text
     assert "<script" not in text
+    assert escape(reviewed.result["members"][0]["command"], quote=False) in text
     with pytest.raises(ValueError, match=r"expected a file that ends in \.html"):
         write_page(reviewed, tmp_path / "page.txt")
 

@@ -99,6 +99,14 @@ def test_a_file_that_cannot_be_read_fails_alone_and_is_tried_again(here):
     all_done(here)
 
 
+def test_a_damaged_table_fails_alone(here):
+    (here / "in/1.parquet").write_bytes(b"PAR1 and nothing else")
+    (failed,) = call(here).failed
+    assert "1.parquet is damaged" in failed.reason
+    status = read_status(str(here / "out"))
+    assert (status.done, status.left, [one.source for one in status.failed]) == (4, 0, [str(here / "in/1.parquet")])
+
+
 def test_what_the_system_fails_at_is_tried_again(here):
     (here / "in/1.smi").write_text("O\n")
     assert call(here).failed == ()

@@ -2,7 +2,7 @@
 // Elements, graphs as SVG, and keys that move between things of a kind. Every text is set as text, never as HTML.
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 600;
-const MARGIN = 34;
+const MARGIN = 64;
 
 function make(space, name, attributes, children) {
   const made = space ? document.createElementNS(space, name) : document.createElement(name);
@@ -54,6 +54,16 @@ function nodeName(graph, node) {
   return name === String(node) ? name : `${name} ${node}`;
 }
 
+// Where a word beside a node stands: in the widest gap between its edges.
+function gap(at, node, edges) {
+  const ends = edges.filter(edge => edge.includes(node)).map(([u, v]) => at[u === node ? v : u]);
+  const angles = ends.map(([x, y]) => Math.atan2(y - at[node][1], x - at[node][0])).sort((a, b) => a - b);
+  if (!angles.length) return -1;
+  const sizes = angles.map((angle, i) => (i + 1 < angles.length ? angles[i + 1] : angles[0] + 2 * Math.PI) - angle);
+  const widest = sizes.indexOf(Math.max(...sizes));
+  return angles[widest] + sizes[widest] / 2;
+}
+
 // A graph; gives the picture, the elements of nodes and edges, and a layer above them.
 function drawGraph(graph, label) {
   const ys = graph.points.map(point => point[1]);
@@ -61,7 +71,7 @@ function drawGraph(graph, label) {
   const height = Math.max(0.2, high - low) * WIDTH;
   const shift = (low + high) / 2 * WIDTH - height / 2;
   const at = graph.points.map(([x, y]) => [x * WIDTH, y * WIDTH - shift]);
-  const radius = Math.max(4, Math.min(15, 75 / Math.sqrt(at.length)));
+  const radius = Math.max(4, Math.min(17, 90 / Math.sqrt(at.length)));
   const edges = graph.edges.map(([u, v], i) => {
     const [[x1, y1], [x2, y2]] = [at[u], at[v]];
     const long = Math.hypot(x2 - x1, y2 - y1) || 1;
@@ -75,10 +85,14 @@ function drawGraph(graph, label) {
       x2: x2 + (y1 - y2) / long * 5, y2: y2 + (x2 - x1) / long * 5}));
     return svg("g", {class: "edge", "data-u": u, "data-v": v}, svg("line", {class: "reach", x1, y1, x2, y2}), ...lines);
   });
-  const nodes = at.map(([x, y], i) => svg("g", {class: "node", "data-node": i},
-    svg("circle", {cx: x, cy: y, r: radius}),
-    svg("text", {x, y, "font-size": radius > 9 ? 12 : 8}, radius > 6 ? graph.names[i].slice(0, 5) : ""),
-    svg("text", {class: "tag", x: x + radius * 0.8, y: y - radius - 3, "font-size": radius > 9 ? 12 : 8})));
+  const size = radius > 9 ? 14 : 8;
+  const nodes = at.map(([x, y], i) => {
+    const turn = gap(at, i, graph.edges);
+    return svg("g", {class: "node", "data-node": i},
+      svg("circle", {cx: x, cy: y, r: radius}),
+      svg("text", {x, y, "font-size": size}, radius > 6 ? graph.names[i].slice(0, 5) : ""),
+      svg("text", {class: "tag", x: x + (radius + 1.7 * size) * Math.cos(turn), y: y + (radius + 0.7 * size) * Math.sin(turn), "font-size": size}));
+  });
   const above = svg("g", {class: "above"});
   const box = `${-MARGIN} ${-MARGIN} ${WIDTH + 2 * MARGIN} ${height + 2 * MARGIN}`;
   const picture = svg("svg", {viewBox: box, role: "group", "aria-label": label, class: "graph"},

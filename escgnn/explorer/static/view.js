@@ -140,9 +140,9 @@ function showView(host, scene, lookUp, isLive) {
   host.replaceChildren(
     el("h2", {}, scene.title),
     el("p", {class: "hint"}, "Click an edge, or move with the arrow keys and press Enter. Point at a bin to see what it counts; click it to keep it."),
-    el("div", {class: "columns"}, el("figure", {class: "stage"}, drawn.picture, legend, said), side),
+    el("div", {class: "columns"}, el("figure", {class: "stage"}, drawn.picture, legend, said),
+      el("div", {}, scene.prediction ? showPrediction(scene, drawn, legend, said) : null, side)),
     el("p", {class: "encoding"}, scene.encoding));
-  if (scene.prediction) host.querySelector(".stage").after(showPrediction(scene, drawn, scene.prediction));
   return {pick, drawn};
 }
 
@@ -152,18 +152,36 @@ function swatch(colour) {
   return made;
 }
 
-// What a trained run says: numbers, intervals where it has them, and what each atom adds where it says.
-function showPrediction(scene, drawn, prediction) {
-  const number = value => typeof value === "number" ? value.toPrecision(4) : value === null ? "none" : String(value);
-  const rows = prediction.lines.map(line => [line.target, number(line.value),
-    line.interval ? `${number(line.interval[0])} to ${number(line.interval[1])}` : ""]);
-  const columns = {...(prediction.nodes || {}), ...(prediction.atoms ? {"contribution of each node": prediction.atoms} : {})};
-  const buttons = Object.entries(columns).map(([target, values]) => el("button", {type: "button", onclick: () => {
-    const most = Math.max(...values.map(Math.abs), 1e-12);
-    values.forEach((value, i) => paint(drawn, i, `${value < 0 ? HUES.v : HUES.u} 75% ${95 - 40 * Math.abs(value) / most}%`, undefined, number(value)));
-  }}, `Colour nodes: ${target}`));
+// What a trained run says: numbers, intervals where it has them, and what would be lost without each node.
+function showPrediction(scene, drawn, legend, said) {
+  const {run, lines, nodes, atoms, similarity, warning} = scene.prediction;
+  const number = value => typeof value === "number" ? String(+value.toPrecision(4)) : value === null ? "none" : value;
+  const hasBounds = lines.some(line => line.interval);
+  const bounds = line => hasBounds ? [line.interval ? `${number(line.interval[0])} to ${number(line.interval[1])}` : ""] : [];
+  const rows = lines.map(line => [line.target, number(line.value), ...bounds(line)]);
+
+  function colour(what, values, signs) {
+    const isNumber = values.every(value => typeof value === "number");
+    const size = value => isNumber ? Math.abs(value) : 0;
+    const most = Math.max(...values.map(size), 1e-12);
+    const digits = Math.max(0, Math.min(6, 1 - Math.floor(Math.log10(most))));
+    const short = value => isNumber ? value.toFixed(digits) : number(value);
+    dim(drawn);
+    [...drawn.nodes, ...drawn.edges].forEach(item => item.classList.remove("outside", "root"));
+    values.forEach((value, i) => paint(drawn, i, isNumber ? `${value < 0 ? HUES.u : HUES.v} 75% ${95 - 40 * size(value) / most}%` : "", undefined, short(value)));
+    legend.replaceChildren(...(isNumber ? [[signs[0], HUES.v], [signs[1], HUES.u]] : []).map(([words, hue]) =>
+      el("li", {}, swatch(`${hue} 75% 55%`), words)));
+    const order = values.map((_, i) => i).sort((a, b) => size(values[b]) - size(values[a])).slice(0, 6);
+    said.textContent = `${what}. ${isNumber ? "Most at" : "At"} ${order.map(i => `${nodeName(scene, i)}: ${short(values[i])}`).join(", ")}${values.length > 6 ? ", …" : ""}`;
+  }
+
+  const columns = [
+    ...Object.entries(nodes || {}).map(([target, values]) => [`Colour nodes by ${target}`, `${target} of every node`, values, ["more than 0", "less than 0"]]),
+    ...Object.entries(atoms || {}).map(([output, values]) => [`Colour nodes by what they add to ${output}`, `How much lower ${output} would be without each node`, values, ["raises it", "lowers it"]])];
   return el("section", {class: "prediction", "aria-label": "Prediction"},
-    el("h3", {}, `Prediction of ${prediction.run}`),
-    prediction.warning ? el("p", {class: "warning"}, prediction.warning) : null,
-    rows.length ? table("What it predicts", ["target", "value", "interval"], rows) : null, ...buttons);
+    el("h3", {}, `Prediction of ${run}`),
+    warning ? el("p", {class: "warning"}, warning) : null,
+    rows.length ? table("What it predicts", ["target", "value", ...(hasBounds ? ["90 % interval"] : [])], rows) : null,
+    similarity === null ? null : el("p", {}, `The nearest training molecule has similarity ${similarity.toFixed(2)} (1 is the same).`),
+    el("div", {class: "row"}, ...columns.map(([button, ...shown]) => el("button", {type: "button", onclick: () => colour(...shown)}, button))));
 }
