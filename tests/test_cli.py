@@ -212,8 +212,10 @@ def test_datasets_are_listed_and_verified(escgnn, tmp_path, monkeypatch):
 
 def test_models_are_listed_and_shown(escgnn):
     printed = escgnn("models")
-    assert "esc-gnn" in printed and "ICLR 2023" in printed and "deg(v)" in printed
+    assert "esc-gnn" in printed and "Yan et al., KDD 2024" in printed and "deg(v)" in printed
+    assert "Provable" not in printed  # titles are for one network
     printed = escgnn("models", "i2-gnn")
+    assert "Boosting the Cycle Counting Power" in printed and "ICLR 2023" in printed
     assert re.search(r"network.labels +distance", printed) and "bag_mate_hop" in printed
     assert "preset=authors/zinc-12k: transform.hops=3, transform.resistance=True, " in printed
     assert "model: 'i2gnn'; did you mean 'i2-gnn'?" in escgnn("models", "i2gnn", check=False)

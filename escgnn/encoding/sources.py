@@ -1,7 +1,7 @@
 """Where rows come from: the compiled kernel, or a part that counts by itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -81,6 +81,32 @@ class Pass(ABC):
     def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
         """Blocks of rows, those of (u, v) and (v, u) alternately; with ``anywhere`` roots need not be adjacent or equal."""
 
+    def from_kernel(
+        self, fill: Callable[[Roots, Output], int], bins: int, graph: Graph, roots: Roots, threads: int | None
+    ) -> list[Rows]:
+        """Blocks that a kernel fills, in memory that may be used again once they are given back.
+
+        Args:
+            fill: Writes the rows of some roots, and says how many numbers they have.
+            bins: The most that a row can have.
+            graph: The graph.
+            roots: All roots.
+            threads: That fill blocks at the same time.
+        """
+        room = 2 * bins
+        halt = pool.new_halt()
+        is_long = not self.is_light(graph, len(roots))  # then somebody should look after it
+
+        def task(start: int, stop: int) -> Rows:
+            lengths = np.empty(2 * (stop - start), np.int32)
+            numbers, counts = borrow(room * (stop - start) + 1)
+            used = fill(roots[start:stop], Output(lengths, numbers, counts, halt))
+            return Rows(lengths, numbers[:used], counts[:used], ())
+
+        threads = threads or pool.count()
+        size = block_size(len(roots), room, threads)
+        return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
+
     def rows(self, graph: Graph, threads: int | None) -> Rows:
         """Rows of the columns of ``edge_index``."""
         loops = np.flatnonzero(graph.arc < 0)
@@ -151,26 +177,18 @@ class CompiledPass(Pass):
     def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
         """Blocks from the kernel, in memory that may be used again once they are given back."""
         tables = self.pair_tables if anywhere else self.edge_tables
-        room = 2 * tables[0].swap.size
-        halt = pool.new_halt()
-        is_long = not self.is_light(graph, len(roots))  # then somebody should look after it
 
-        def task(start: int, stop: int) -> Rows:
-            lengths = np.empty(2 * (stop - start), np.int32)
-            bins, counts = borrow(room * (stop - start) + 1)
-            output = Output(lengths, bins, counts, halt)
-            used = encode(graph.csr, roots[start:stop], *tables, anywhere or None, output)
-            if used < 0 and not halt[0]:
-                u, v = roots[start - 1 - used].tolist()
+        def fill(some: Roots, output: Output) -> int:
+            used: int = encode(graph.csr, some, *tables, anywhere or None, output)
+            if used < 0 and not output.halt[0]:
+                u, v = some[-1 - used].tolist()
                 raise ValueError(
                     f"resistance: the subgraph rooted at ({u}, {v}) has more than {MAX_CORE} nodes left when its tree "
                     "parts are removed, too many to solve; set max_nodes or lower hops"
                 )
-            return Rows(lengths, bins[:used], counts[:used], ())
+            return used
 
-        threads = threads or pool.count()
-        size = block_size(len(roots), room, threads)
-        return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
+        return self.from_kernel(fill, tables[0].swap.size, graph, roots, threads)
 
 
 class OwnPass(Pass):

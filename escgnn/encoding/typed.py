@@ -10,11 +10,10 @@ from escgnn.encoding.numbering import BinNumbers
 from escgnn.encoding.parts.colours import label_colours
 from escgnn.encoding.parts.histograms import Edge, Joint
 from escgnn.encoding.parts.rings import Ring
-from escgnn.encoding.rows import Rows, borrow
-from escgnn.encoding.sources import Pass, Roots, block_size
+from escgnn.encoding.rows import Rows
+from escgnn.encoding.sources import Pass, Roots
 from escgnn.encoding.tables import ball_table, edge_bins, pair_bins, swap_table
 from escgnn.graphs import Graph, Types
-from escgnn.kernels import threads as pool
 from escgnn.kernels.encoding import Output
 from escgnn.kernels.typed import TypedLayout, encode_typed, refine
 
@@ -67,17 +66,8 @@ class TypedPass(Pass):
         colour = np.zeros(0, np.int64)
         if layout.colour.size:
             colour = refine(graph.csr, types, self.settings.colour_rounds)
-        room = 2 * (layout.swap.size - 1)
-        halt = pool.new_halt()
-        is_long = not self.is_light(graph, len(roots))  # then somebody should look after it
 
-        def task(start: int, stop: int) -> Rows:
-            lengths = np.empty(2 * (stop - start), np.int32)
-            bins, counts = borrow(room * (stop - start) + 1)
-            output = Output(lengths, bins, counts, halt)
-            used = encode_typed(graph.csr, roots[start:stop], layout, types, colour, anywhere, output)
-            return Rows(lengths, bins[:used], counts[:used], ())
+        def fill(some: Roots, output: Output) -> int:
+            return int(encode_typed(graph.csr, some, layout, types, colour, anywhere, output))
 
-        threads = threads or pool.count()
-        size = block_size(len(roots), room, threads)
-        return pool.over_blocks(task, len(roots), size, threads, halt=halt if is_long else None)
+        return self.from_kernel(fill, layout.swap.size - 1, graph, roots, threads)

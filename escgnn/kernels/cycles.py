@@ -29,6 +29,26 @@ def make_cycle_search(csr: Csr, lengths: int) -> CycleSearch:
 
 
 @kernel
+def find_distances(csr: Csr, t: int, far: int, distance: NDArray[np.int8], queue: NDArray[np.int32]) -> int:
+    """Write distances to t below ``far``, around nodes that do not read that number; return how many nodes ``queue`` then has."""
+    distance[t] = 0
+    queue[0] = t
+    first, last = 0, 1
+    for step in range(1, far):
+        stop = last
+        for i in range(first, stop):
+            w = queue[i]
+            for k in range(csr.indptr[w], csr.indptr[w + 1]):
+                x = csr.indices[k]
+                if distance[x] == far:
+                    distance[x] = step
+                    queue[last] = x
+                    last += 1
+        first = stop
+    return last
+
+
+@kernel
 def add_cycles(
     csr: Csr,
     s: int,
@@ -53,20 +73,7 @@ def add_cycles(
     longest = counts.size + 1 + closed  # edges of the longest path
     far = distance[s]
     distance[s] = ON_PATH  # paths from t back to s go around s
-    distance[t] = 0
-    queue[0] = t
-    first, last = 0, 1
-    for step in range(1, far):
-        stop = last
-        for i in range(first, stop):
-            w = queue[i]
-            for k in range(csr.indptr[w], csr.indptr[w + 1]):
-                x = csr.indices[k]
-                if distance[x] == far:
-                    distance[x] = step
-                    queue[last] = x
-                    last += 1
-        first = stop
+    last = find_distances(csr, t, far, distance, queue)
     if last > 1:
         # path[i] is the i-th node, arc[i] the next of its neighbours to try, before[i] its distance while it is on the path
         path, arc, before = np.empty((3, longest + 1), np.int64)

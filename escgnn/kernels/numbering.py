@@ -4,7 +4,7 @@ A row gets the number of the first equal row. Hashes only say where to look: row
 two colours are the same if and only if what they stand for is the same.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def number(book: Book, row: NDArray[np.int64]) -> int:
 
 
 @kernel
-def sort(row: NDArray[np.int64]) -> None:
+def sort(row: NDArray[Any]) -> None:
     """Sort in place: rows are short, and insertion beats the general method up to about 100 words."""
     if row.size > 100:
         row.sort()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
-from escgnn.kernels.cycles import ON_PATH
+from escgnn.kernels.cycles import ON_PATH, find_distances
 from escgnn.kernels.graphs import Csr, Types
 from escgnn.kernels.necklaces import hash_ring
 from escgnn.kernels.tallies import Tally, add
@@ -173,20 +173,7 @@ def rings_between(
     longest = bins.shape[0] + 2
     far = distance[s]
     distance[s] = ON_PATH
-    distance[t] = 0
-    queue[0] = t
-    first, last = 0, 1
-    for step in range(1, far):
-        stop = last
-        for i in range(first, stop):
-            w = queue[i]
-            for k in range(csr.indptr[w], csr.indptr[w + 1]):
-                x = csr.indices[k]
-                if distance[x] == far:
-                    distance[x] = step
-                    queue[last] = x
-                    last += 1
-        first = stop
+    last = find_distances(csr, t, far, distance, queue)
     nodes, arc, along = path
     depth = 0
     nodes[0] = s

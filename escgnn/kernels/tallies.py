@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
+from escgnn.kernels.numbering import sort
 from escgnn.kernels.rows import LARGEST_COUNT
-
-FEW = 48  # bins of a row
 
 
 class Tally(NamedTuple):
@@ -32,21 +31,6 @@ def add(tally: Tally, side: int, b: int) -> None:
         tally.met[side, tally.size[side]] = b
         tally.size[side] += 1
     tally.counts[side, b] += 1
-
-
-@kernel
-def sort(values: NDArray[np.int32]) -> None:
-    """Put numbers in ascending order; few one by one, for which the compiler's own way takes memory each time."""
-    if values.size > FEW:
-        values.sort()
-        return
-    for i in range(1, values.size):
-        value = values[i]
-        j = i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
 
 
 @kernel

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from escgnn import graphs
-from escgnn.datasets import FEATURES, DatasetBundle, load, read_smiles
+from escgnn.datasets import FEATURES, DatasetBundle, Feature, load, read_smiles
 from escgnn.disk import Rejected
 from escgnn.readers import rows as reading
 from escgnn.training import evaluate, fit, job, load_run, predict, predict_file
@@ -277,7 +277,7 @@ def test_what_is_refused(run, bare, tmp_path):
     (tmp_path / "in.csv").write_text("smiles,status\nCCO,1\n")
     (tmp_path / "in.g6").write_text(encode(graphs.cycle(5)))
     (tmp_path / "empty.csv").write_text("smiles,other\n")
-    strange = replace(run, features={"x": FEATURES["zinc"]["x"]})
+    strange = replace(run, features={"x": Feature("categorical", (3,))})
     for network, source, message in [
         (run, "in.csv", "has a column status already"),
         (run, "in.g6", "holds bare graphs, but the network reads x, edge_attr of molecules"),
@@ -287,6 +287,12 @@ def test_what_is_refused(run, bare, tmp_path):
         with pytest.raises(ValueError, match=message):
             predict_file(network, tmp_path / source, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_network_may_read_nodes_alone(run, name):
+    assert job.feature_set(replace(run, features={"x": FEATURES[name]["x"]})) == name
+    assert job.feature_set(replace(run, features=FEATURES[name])) == name
 
 
 def test_the_input_is_kept(run, tmp_path):
