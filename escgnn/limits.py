@@ -4,7 +4,7 @@ Whoever needs more changes a number before use: ``escgnn.limits.MOST_NUMBERS = 1
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from numbers import Integral
 from pathlib import Path
@@ -89,16 +89,16 @@ def whole(argument: str, value: Any, least: int, most: int | None = None) -> int
     return int(value)
 
 
-def at_most_bins(names: Iterable[T], cause: str) -> Iterator[T]:
-    """The names of bins one by one, until there are too many.
+def at_most_bins(names: Iterable[T], cause: str) -> tuple[T, ...]:
+    """All names of bins; no more of them are made than there may be.
 
     Raises:
-        ValueError: There are; ``cause`` says what of.
+        ValueError: There are too many; ``cause`` says what of.
     """
-    for number, name in enumerate(names, 1):
-        if number > MOST_BINS:
-            raise ValueError(f"{cause}: more than {MOST_BINS:,} bins; choose fewer")
-        yield name
+    found = tuple(islice(names, MOST_BINS + 1))
+    if len(found) > MOST_BINS:
+        raise ValueError(f"{cause}: more than {MOST_BINS:,} bins; choose fewer")
+    return found
 
 
 def check_entries(entries: int, cause: str) -> None:

@@ -24,7 +24,7 @@ def process(tmp_path):
 
     def run(*arguments):
         command = [sys.executable, "-m", "escgnn", *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=1800)
 
     return run
 

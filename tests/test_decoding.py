@@ -41,7 +41,7 @@ def some_graphs(number, seed):
 @pytest.mark.parametrize("induced", [False, True])
 def test_per_node_and_graph(hops, induced):
     encoding = RootedEncoding(hops)
-    for graph in some_graphs(150, hops):
+    for graph in some_graphs(60, hops):
         for pattern in INDUCED_PER_NODE if induced else PER_NODE:
             per_node = decode(graph, encoding, pattern, per="node", induced=induced)
             assert_array_equal(per_node, count(graph, pattern, per="node", induced=induced), err_msg=pattern)
@@ -64,7 +64,7 @@ def test_per_edge(pattern, induced):
 def test_beyond_the_paper(pattern, hops):
     """What the paper's encoding cannot count, the parts wedge, path and triangle can."""
     encoding = RootedEncoding(hops, ("wedge", "triangle", "path"))
-    for graph in some_graphs(120, 11 + hops):
+    for graph in some_graphs(50, 11 + hops):
         for per in ("edge", "node", "graph"):
             assert_array_equal(decode(graph, encoding, pattern, per=per), count(graph, pattern, per=per))
 
@@ -83,7 +83,7 @@ def test_stars_by_centre_and_leaf(leaves, induced):
 
 @pytest.mark.parametrize("hops", [1, 2, 3])
 def test_paths_between_nodes_that_are_not_adjacent(hops):
-    for graph in some_graphs(60, 9):
+    for graph in some_graphs(30, 9):
         plain = graph.to_networkx()
         pairs = [(u, v) for u in plain for v in plain if u != v and not plain.has_edge(u, v)]
         if not pairs:

@@ -42,7 +42,7 @@ def build(kind, folder, output):
     code = f"from setuptools import build_meta; build_meta.build_{kind}({str(output)!r})"
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=clean, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", code], cwd=folder, env=clean, capture_output=True, text=True, timeout=1800, check=False
     )
     assert done.returncode == 0, done.stderr
     (found,) = output.iterdir()

@@ -50,17 +50,17 @@ class Bin(tuple[str | int, ...]):
     @property
     def label(self) -> Name:
         """What stands behind the part."""
-        return self.inner[1:]
+        return self[1:] if self.radius is None else self[2:]
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words behind the part."""
-        return tuple(place for place in self.label if isinstance(place, str))
+        return tuple([place for place in self.label if isinstance(place, str)])
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The numbers behind the part."""
-        return tuple(place for place in self.label if isinstance(place, int))
+        return tuple([place for place in self.label if isinstance(place, int)])
 
     @property
     def root(self) -> Literal["u", "v"] | None:
@@ -72,7 +72,8 @@ class Bin(tuple[str | int, ...]):
     @property
     def labels(self) -> tuple[Label, ...]:
         """The numbers two by two: the labels of nodes, for parts that count by labels."""
-        return tuple(zip(self.numbers[::2], self.numbers[1::2], strict=True))
+        numbers = self.numbers
+        return tuple(zip(numbers[::2], numbers[1::2], strict=True))
 
     @property
     def type(self) -> int | None:

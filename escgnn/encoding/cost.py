@@ -28,13 +28,27 @@ def steps(graph: Graph, settings: Settings) -> cost.Steps:
     return np.minimum(most, closer)
 
 
-def is_light(graph: Graph, settings: Settings, roots: int) -> bool:
-    """Whether so many roots are done at once for certain; asked of every batch, so it looks at the largest numbers only."""
-    if not (roots and graph.num_nodes):
-        return True
-    sizes = np.diff(graph.ptr).max(keepdims=True)
-    per_end = _at_degree(settings, graph.csr.indptr[-1:], sizes, np.array([graph.max_degree]))
-    return bool(2 * roots * per_end[0] <= LIGHT)
+class Lightness:
+    """Whether some roots are done at once for certain; asked of every batch, so it looks at the largest numbers only."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._anywhere: dict[int, float] = {}  # by degree
+
+    def __call__(self, graph: Graph, roots: int) -> bool:
+        """Whether so many roots of a graph are."""
+        if not (roots and graph.num_nodes):
+            return True
+        degree = graph.max_degree
+        if degree not in self._anywhere:
+            self._anywhere[degree] = self._per_end(np.inf, np.inf, degree)
+        if 2 * roots * self._anywhere[degree] <= LIGHT:
+            return True
+        return 2 * roots * self._per_end(graph.csr.indices.size, np.diff(graph.ptr).max(), degree) <= LIGHT
+
+    def _per_end(self, arcs: float, size: float, degree: int) -> float:
+        """Steps for one end of a root in graphs that are no larger; however large they are, they are bounded by degrees."""
+        return float(_at_degree(self.settings, np.array([arcs]), np.array([size]), np.array([degree]))[0])
 
 
 def _at_degree(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.encoding.bin import Bin
+from escgnn.encoding.bin import Bin, Name
 
 
 class BinNumbers:
@@ -20,17 +20,17 @@ class BinNumbers:
     def __init__(self, bins: Sequence[Bin]) -> None:
         self.bins = bins
         self.spare = len(bins)
-        self._number = {name: b for b, name in enumerate(bins)}
+        self._number: dict[Name, int] = {name: b for b, name in enumerate(bins)}
         self.by_part: dict[str, list[int]] = {}
         for b, name in enumerate(bins):
-            self.by_part.setdefault(name.part, []).append(b)
+            self.by_part.setdefault(str(name[0]), []).append(b)  # there is one radius only, which no name begins with
 
-    def __getitem__(self, name: Bin) -> int:
+    def __getitem__(self, name: Name) -> int:
         return self._number[name]
 
     def find(self, *name: str | int) -> int:
         """The number of a bin, or the spare one."""
-        return self._number.get(Bin(*name), self.spare)
+        return self._number.get(name, self.spare)
 
     def nowhere(self, *shape: int) -> NDArray[np.int32]:
         """A table that sends everything to the spare bin."""

@@ -114,7 +114,7 @@ class SeveralRadii(SideBySide):
     def bins(self) -> tuple[Bin, ...]:
         """Radius by radius."""
         names = (name.at(radius) for radius, source in self.sources for name in source.bins)
-        return tuple(limits.at_most_bins(names, f"hops: {self.settings.hops}"))
+        return limits.at_most_bins(names, f"hops: {self.settings.hops}")
 
     @cached_property
     def pair_bins(self) -> tuple[Bin, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.encoding.bin import Bin
-from escgnn.encoding.cost import is_light
+from escgnn.encoding.cost import Lightness
 from escgnn.encoding.labels import edge_codes, pair_codes
 from escgnn.encoding.numbering import BinNumbers
 from escgnn.encoding.parts import OwnPart
@@ -65,6 +65,7 @@ class Pass(ABC):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.is_light = Lightness(settings)
 
     @cached_property
     def bins(self) -> tuple[Bin, ...]:
@@ -94,7 +95,7 @@ class Pass(ABC):
         """
         room = 2 * bins
         halt = pool.new_halt()
-        is_long = not is_light(graph, self.settings, len(roots))  # then somebody should look after it
+        is_long = not self.is_light(graph, len(roots))  # then somebody should look after it
 
         def task(start: int, stop: int) -> Rows:
             lengths = np.empty(2 * (stop - start), np.int32)

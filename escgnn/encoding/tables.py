@@ -26,7 +26,7 @@ Tables = tuple[Layout, ResistanceBins | None, Motifs | None, WalksCyclesColours 
 
 def edge_bins(settings: Settings) -> tuple[Bin, ...]:
     """Every bin that roots which are adjacent or equal can have, part by part."""
-    return tuple(limits.at_most_bins(_bins(settings, edge_codes(settings.radius)), "parts"))
+    return limits.at_most_bins(_bins(settings, edge_codes(settings.radius)), "parts")
 
 
 def pair_bins(settings: Settings) -> tuple[Bin, ...]:
@@ -104,8 +104,9 @@ def swap_table(number: BinNumbers) -> NDArray[np.int32]:
     swap = np.arange(number.spare, dtype=np.int32)
     for part, mine in number.by_part.items():
         if part in PARTS:
+            mirror = PARTS[part].mirror
             for b in mine:
-                twin = PARTS[part].mirror(number.bins[b])
+                twin = mirror(number.bins[b])
                 if twin is None:
                     apart += 1
                     swap[b] = apart

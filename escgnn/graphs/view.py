@@ -60,7 +60,7 @@ class Graph:
     @property
     def degrees(self) -> NDArray[np.int64]:
         """Degree of every node."""
-        return np.diff(self.csr.indptr)
+        return self.csr.indptr[1:] - self.csr.indptr[:-1]
 
     @property
     def max_degree(self) -> int:

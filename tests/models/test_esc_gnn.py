@@ -1,6 +1,7 @@
 """Contract of every model: whatever the backbone and the options."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -76,12 +77,18 @@ def batch_of(views):
     return ENCODING(Batch.from_data_list([features(view, i) for i, view in enumerate(views)]))
 
 
+@cache
+def trained_on(count):
+    """Made once, as nobody changes it."""
+    return batch_of(members(count))
+
+
 def built(case, seed=0, dtype=torch.float32):
     torch.manual_seed(seed)
     model = ESCGNN(3, hidden=8, layers=3, **CASES[case])
-    model.fit_structure([batch_of(members())])
+    model.fit_structure([trained_on(4)])
     if CASES[case].get("norm", "batch") == "batch":
-        model(batch_of(members(20)))  # running statistics
+        model(trained_on(20))  # running statistics
     return model.to(dtype)
 
 
@@ -173,14 +180,15 @@ def test_encoding_separates_what_plain_messages_cannot(backbone):
 @pytest.mark.parametrize(
     "options",
     [
-        {**FEATURES},
-        {"virtual_node": True, "pool": "attention", "node_tuples": True},
-        {"level": "edge", "structure_mlp": True},
+        FEATURES,
+        {**ON, "virtual_node": True, "pool": "attention", "node_tuples": True},
+        {**ON, "level": "edge", "structure_mlp": True},
     ],
-    ids=["plain", "virtual", "edge"],
+    ids=["no encoding", "virtual", "edge"],
 )
 def test_exported_program_takes_any_sizes(backbone, options):
-    model = ESCGNN(3, backbone=backbone, hidden=8, layers=2, **ON, **options).eval()
+    """With encoding and features: `test_onnx_takes_any_sizes`, whose programs are made of these."""
+    model = ESCGNN(3, backbone=backbone, hidden=8, layers=2, **options).eval()
     program = model.export(batch_of(graphs.molecule_like(3).split())).module()
     for views in (members(9), [graphs.path(2)], [graphs.empty(1)], [graphs.empty(3)]):
         data = batch_of(views)

@@ -63,7 +63,7 @@ def site(tmp_path_factory):
             for name in ("escgnn", "tests"):  # whose docstrings are read, and what reads them
                 (folder / name).symlink_to(ROOT / name)
             command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
             (folder / "done").touch()
     return folder / "site"

@@ -97,7 +97,7 @@ def test_the_model_stays_as_it_is(tmp_path):
     run, bundle = trained(tmp_path / "run")
     before = predict(run, bundle.test)
     moved = replace(run, model=run.model.to(torch.float32).train())
-    export(moved, tmp_path / "model.onnx")
+    export(moved, tmp_path / "model.pt2")
     assert moved.model.training
     run.model.eval()
     assert torch.equal(predict(run, bundle.test), before)

@@ -209,7 +209,7 @@ def test_two_nodes_get_the_numbers_of_one_process(tmp_path):
         )
         for rank in (0, 1)
     ]
-    said = [process.communicate(timeout=300) for process in started]
+    said = [process.communicate(timeout=1800) for process in started]
     assert [process.returncode for process in started] == [0, 0], said
     assert [errors for _, errors in said] == ["", ""]
     first, second = (json.loads(words) for words, _ in said)

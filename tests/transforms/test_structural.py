@@ -66,13 +66,13 @@ def test_node_rows_do_not_change_what_pyg_takes_for_the_number_of_nodes():
     assert ALL(data).num_nodes == 5
 
 
-@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize(("context", "workers"), [("fork", 2), ("spawn", 1)])
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_inside_loader_workers(context):
+def test_inside_loader_workers(context, workers):
     dataset = [ALL(as_data(graph)) for graph in graphs.molecule_like(12).split()]
     plain = [as_data(graph) for graph in graphs.molecule_like(12).split()]
     loader = DataLoader(
-        Encoded(plain), batch_size=4, num_workers=2, multiprocessing_context=context, persistent_workers=False
+        Encoded(plain), batch_size=4, num_workers=workers, multiprocessing_context=context, persistent_workers=False
     )
     for i, batch in enumerate(loader):
         assert_same(batch, Batch.from_data_list(dataset[4 * i : 4 * i + 4]))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.encoding.bin import Bin, Label
-from escgnn.encoding.labels import Codes, flat, mirrored, touching
+from escgnn.encoding.labels import Codes, can_touch, flat, mirrored
 from escgnn.encoding.numbering import BinNumbers
 from escgnn.encoding.parts.part import Part
 from escgnn.encoding.settings import Settings
@@ -65,8 +65,9 @@ class Joint(Part):
 
     def bins(self, settings: Settings, labels: Sequence[Label]) -> Iterator[Bin]:
         """By label, and by the type of the node if it counts by types."""
+        words = _type_words(self, settings, settings.node_types)
         for label in labels:
-            for word in _type_words(self, settings, settings.node_types):
+            for word in words:
                 yield Bin("joint", *label, *word)
 
     def mirror(self, name: Bin) -> Bin:
@@ -100,10 +101,10 @@ class Edge(Part):
 
     def bins(self, settings: Settings, labels: Sequence[Label]) -> Iterator[Bin]:
         """By two labels that can be adjacent, and by the type of the edge if it counts by types."""
-        near = touching(labels)
+        words = _type_words(self, settings, settings.edge_types)
         for first, second in combinations_with_replacement(labels, 2):
-            if second in near[first]:
-                for word in _type_words(self, settings, settings.edge_types):
+            if can_touch(first, second):
+                for word in words:
                     yield Bin("edge", *first, *second, *word)
 
     def mirror(self, name: Bin) -> Bin:
@@ -114,9 +115,9 @@ class Edge(Part):
         """Bin of an edge by the codes of its ends, ``(codes, codes)``."""
         size = max(codes) + 1
         table = number.nowhere(size, size)
-        for code, label in codes.items():
-            for other, second in codes.items():
-                table[code, other] = number.find("edge", *flat(sorted((label, second))))
+        by_label = sorted(zip(codes.values(), codes, strict=True))
+        for (first, code), (second, other) in combinations_with_replacement(by_label, 2):
+            table[code, other] = table[other, code] = number.find("edge", *first, *second)
         return table
 
     def typed_table(self, settings: Settings, codes: Codes, number: BinNumbers) -> Table:
