@@ -99,8 +99,7 @@ def _name(run: "Run | Ensemble") -> str:
 
 def _extras(run: "Run | Ensemble", subject: Subject) -> "Extras":
     """What the run can say beside its predictions."""
-    from escgnn.training import Extras, ensemble_of
-    from escgnn.training.columns import check_extras
+    from escgnn.training import Extras, check_extras, ensemble_of
 
     def is_known(extras: Extras) -> bool:
         try:
@@ -116,7 +115,7 @@ def _extras(run: "Run | Ensemble", subject: Subject) -> "Extras":
 
 def _lines(predictor: Any, extras: "Extras", row: Mapping[str, Any]) -> tuple[Line, ...]:
     """The numbers of one row, target by target: its value, then its bounds, then the probabilities of its classes."""
-    from escgnn.training.columns import added_columns
+    from escgnn.training import added_columns
 
     columns = [name for name, _ in added_columns(predictor, extras)]
     lines = []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from escgnn.jobs import Summary
 from escgnn.training.calibration import Calibration, middle_of
-from escgnn.training.columns import Extras
+from escgnn.training.columns import Extras, added_columns, check_extras
 from escgnn.training.config import TrainConfig, checked, difference, read_config, read_stored
 from escgnn.training.ensemble import Ensemble, Predictor, calibrate, ensemble_of, is_ensemble, is_run, load_ensemble
 from escgnn.training.exporting import Exported, export
@@ -74,8 +74,10 @@ __all__ = [
     "Summary",
     "TrainConfig",
     "UnseenShapesWarning",
+    "added_columns",
     "as_store",
     "calibrate",
+    "check_extras",
     "checked",
     "difference",
     "embedded",
