@@ -189,19 +189,9 @@ def show_models(rows: "Sequence[ModelListing]") -> None:
     table.add_column("paper", overflow="fold")
     for row in rows:
         transforms = ", ".join(name for name in row.transforms if name != "Positions") or "-"
-        table.add_row(row.name, transforms, escape(row.cost.partition(":")[0] or "-"), escape(_cited(row.paper)))
+        table.add_row(row.name, transforms, escape(row.cost.partition(":")[0] or "-"), escape(row.cited))
     console.print(table)
     _tell("escgnn models NAME shows what can be set; escgnn train DATASET --model NAME -o FOLDER trains it")
-
-
-def _cited(paper: str) -> str:
-    """Who and when, without the title.
-
-    >>> _cited("Yan et al., An Efficient, Good GNN, KDD 2024; mine")
-    'Yan et al., KDD 2024; mine'
-    """
-    words = [one.split(", ") for one in paper.split("; ")]
-    return "; ".join(", ".join(dict.fromkeys((own[0], own[-1]))) for own in words)
 
 
 def show_model(row: "ModelListing") -> None:

@@ -295,7 +295,7 @@ def test_a_row_says_where_it_comes_from():
     for name, recipe in zoo.ZOO.items():
         assert recipe.paper and recipe.name == name
         for preset, settings in recipe.presets.items():
-            assert preset == "default" or preset.startswith("authors/")
+            assert preset == "default" or preset.startswith(("authors/", "ours/"))
             read_config(overrides={"model": name, **settings})
     assert replace(TOY, paper="mine").name == "Toy"
 

@@ -32,6 +32,16 @@ class ModelListing:
     settings: Mapping[str, Any]
     presets: Mapping[str, Mapping[str, Any]]
 
+    @property
+    def cited(self) -> str:
+        """Who and when, without the title.
+
+        >>> models("esc-gnn")[0].cited
+        'Yan et al., KDD 2024'
+        """
+        words = [one.split(", ") for one in self.paper.split("; ")]
+        return "; ".join(", ".join(dict.fromkeys((own[0], own[-1]))) for own in words)
+
 
 def models(name: str | None = None) -> list[ModelListing]:
     """Every row of the zoo, or the one of that name.

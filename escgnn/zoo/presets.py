@@ -374,23 +374,6 @@ ESC_GRAPH_GPS: Presets = {
         "network": {**GPS_ON_ZINC, "spectrum_channels": 8, "structure_scale": "none"},
     },
 }
-ESC_GNN: Presets = {
-    "ours/zinc-12k": {  # parts and types as `escgnn reproduce parts` found them by validation
-        **COSINE,
-        "lr": 1e-3,
-        "warmup": 5,
-        "batch_size": 64,
-        "epochs": 240,
-        "transform": {
-            "hops": 3,
-            "parts": ["degree", "node", "joint", "edge", "resistance", "cycle"],
-            "types": ["x", "edge_attr"],
-            "typed": ["joint", "edge"],
-            "nodes": True,
-        },
-        "network": {"hidden": 96, "layers": 6},
-    },
-}
 OGB: dict[str, Any] = {"hidden": 300, "layers": 5, "dropout": 0.5, "pool": "mean", "norm": "batch"}
 OGB_GIN: Presets = {
     "authors/ogbg-molhiv": {"lr": 1e-3, "schedule": "constant", "batch_size": 32, "epochs": 100, "network": OGB},

@@ -38,7 +38,7 @@ from escgnn.transforms import (
     Triples,
     WalkAndSpectrum,
 )
-from escgnn.zoo import presets
+from escgnn.zoo import ours, presets
 from escgnn.zoo.recipe import Recipe
 
 EDGES = "E: a message for every edge"
@@ -66,7 +66,7 @@ ZOO: dict[str, Recipe] = {
         once=Positions,
         paper=ESC,
         cost=f"{EDGES}; structure is counted before",
-        presets=presets.ESC_GNN,
+        presets=ours.ESC_GNN,
     ),
     "gin": _plain("gin", "Hu et al., Strategies for Pre-training Graph Neural Networks, ICLR 2020"),
     "mpnn": _plain("mpnn", "Gilmer et al., Neural Message Passing for Quantum Chemistry, ICML 2017"),
