@@ -101,7 +101,7 @@ def test_what_an_index_shows(metadata):
     links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", shown, flags=re.S))
     assert len(links) > 20
     assert all(place.startswith("https://") for _, place in links)
-    assert ("!", f"{source}/raw/v{__version__}/docs/images/counting.png") in links
+    assert ("!", f"{source}/raw/v{__version__}/docs/results.svg") in links
     assert ("", f"{source}/blob/v{__version__}/docs/models.md#counts-that-stay-exact") in links
     for code in re.findall(r"```.*?```", (ROOT / "README.md").read_text(), re.S):
         assert code in shown

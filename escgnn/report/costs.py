@@ -73,9 +73,13 @@ def front(found: Sequence[Point], better: str) -> list[Point]:
 
 
 def _shown(content: Content) -> list[Section]:
-    return [
-        section for section in content.sections if section.table.better != "same" and len(points(section)) >= FEWEST
-    ]
+    """The tables that compare ours with others, and have enough rows that were run."""
+    return [section for section in content.sections if _compares(section) and len(points(section)) >= FEWEST]
+
+
+def _compares(section: Section) -> bool:
+    ours = [row.startswith(OURS) for row in section.table.rows]
+    return section.table.better != "same" and any(ours) and not all(ours)
 
 
 def _series(section: Section) -> list[Series]:
@@ -95,7 +99,7 @@ def _series(section: Section) -> list[Series]:
 def _layout(section: Section) -> dict[str, Any]:
     """Axes and size of the chart of a table, for `drawing`."""
     is_error = section.table.better == "lower"
-    metric = section.table.metric
+    metric = section.table.metric.split(" in ")[0]  # units have no room
     mean = metric if len(section.table.columns) == 1 else f"mean over columns: {metric}"
     return {
         "x_label": "CPU seconds an epoch, log",
