@@ -24,10 +24,8 @@ CARD = "README.md"
 PATTERNS = [pattern for name in NAMES for pattern in (name, f"member*/{name}")]
 NAME = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 
-CLIENTS = (
-    "httpx",
-    "httpx2",
-)  # through which versions of huggingface_hub speak; a broken connection is no OSError of theirs
+# Through which versions of huggingface_hub speak; a broken connection is no OSError of theirs.
+CLIENTS = ("httpx", "httpx2")
 
 
 def is_address(folder: str | PathLike[str]) -> bool:

@@ -14,7 +14,7 @@ from escgnn.explorer.reading import Subject
 from escgnn.hub import name_of
 
 if TYPE_CHECKING:  # so that looking at graphs does not load torch
-    from escgnn.training import Ensemble, Extras, Run
+    from escgnn.training import Ensemble, Extras, Predictor, Run
 
 PREFIX = "pred_"  # of the columns that predictions stand in
 LEVEL = 0.9  # with which probability an interval holds the answer
@@ -113,24 +113,18 @@ def _extras(run: "Run | Ensemble", subject: Subject) -> "Extras":
     return Extras(interval=LEVEL if has_intervals else None, similarity=has_neighbours)
 
 
-def _lines(predictor: Any, extras: "Extras", row: Mapping[str, Any]) -> tuple[Line, ...]:
-    """The numbers of one row, target by target: its value, then its bounds, then the probabilities of its classes."""
+def _lines(predictor: "Predictor", extras: "Extras", row: Mapping[str, Any]) -> tuple[Line, ...]:
+    """The numbers of one row, target by target: its value with its bounds, then the probabilities of its classes."""
     from escgnn.training import added_columns
 
-    columns = [name for name, _ in added_columns(predictor, extras)]
+    columns = added_columns(predictor, extras)
     lines = []
-    for single in predictor.task.singles:
-        column = columns.pop(0)
-        if predictor.size > 1:
-            columns.pop(0)  # how far its members are apart, which the bounds say
-        interval = None
-        if extras.interval is not None and single.kind == "regression":
-            low, high = row[columns.pop(0)], row[columns.pop(0)]
-            interval = None if row[column] is None else (low, high)
-        lines.append(Line(column.removeprefix(PREFIX), row[column], interval))
-        for _ in range(single.classes if single.kind == "multiclass" else 0):
-            column = columns.pop(0)
-            lines.append(Line(column.removeprefix(PREFIX), row[column]))
+    for column in columns:
+        if column.role in ("value", "class"):
+            value = row[column.name]
+            bounds = [row[one.name] for one in columns if one.role == "bound" and one.target == column.target]
+            interval = (bounds[0], bounds[1]) if bounds and value is not None else None
+            lines.append(Line(column.name.removeprefix(PREFIX), value, interval))
     return tuple(lines)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -72,36 +72,42 @@ class Column(NamedTuple):
     """A column that is added.
 
     Attributes:
-        name: What it is called, if no column of a lower rank is called so.
+        name: What it is called.
         kind: Its pyarrow type.
-        rank: 0 for predictions, 1 for what is said of them, 2 for the probabilities of classes, whose names are a user's own.
+        role: A prediction, the probability of a class, a bound of an interval, or what else is said of a row.
+        target: What it is of; empty if of the whole row.
     """
 
     name: str
     kind: Any
-    rank: int = 1
+    role: Literal["value", "class", "bound", "other"] = "other"
+    target: str = ""
 
 
-def added_columns(predictor: Predictor, extras: Extras, prefix: str = "") -> list[tuple[str, Any]]:
-    """Names and types of the columns of one predictor, no two of the same name."""
+RANKS = {"value": 0, "class": 2}  # who keeps a name that several would have; those of classes are a user's own
+
+
+def added_columns(predictor: Predictor, extras: Extras, prefix: str = "") -> list[Column]:
+    """The columns of one predictor, no two of the same name."""
     number = pa.float64()
     added: list[Column] = []
     for single in predictor.task.singles:
-        target = f"pred_{single.targets[0]}"
+        target = single.targets[0]
+        name = f"pred_{target}"
         is_classes = single.kind == "multiclass"
-        added.append(Column(target, class_names(single).type if is_classes else number, 0))
+        added.append(Column(name, class_names(single).type if is_classes else number, "value", target))
         if predictor.size > 1:
-            added.append(Column(f"{target}_std", number))
+            added.append(Column(f"{name}_std", number, "other", target))
         if extras.interval is not None and single.kind == "regression":
-            added += [Column(f"{target}_low", number), Column(f"{target}_high", number)]
+            added += [Column(f"{name}_{end}", number, "bound", target) for end in ("low", "high")]
         if is_classes:
-            added += [Column(f"{target}_{name}", number, 2) for name in class_names(single).to_pylist()]
+            added += [Column(f"{name}_{one}", number, "class", target) for one in class_names(single).to_pylist()]
     if extras.similarity:
         added.append(Column("similarity", number))
     if extras.embedding:
         added += [Column(f"embedding_{place}", number) for place in range(predictor.channels)]
     names = _told_apart(added)
-    return [(f"{prefix}{name}", column.kind) for name, column in zip(names, added, strict=True)]
+    return [column._replace(name=f"{prefix}{name}") for name, column in zip(names, added, strict=True)]
 
 
 def _told_apart(columns: Sequence[Column]) -> list[str]:
@@ -109,7 +115,7 @@ def _told_apart(columns: Sequence[Column]) -> list[str]:
     names = [column.name for column in columns]
     wanted = {*names}
     kept: set[str] = set()
-    for place in sorted(range(len(columns)), key=lambda place: columns[place].rank):
+    for place in sorted(range(len(columns)), key=lambda place: RANKS.get(columns[place].role, 1)):
         number = 1
         while names[place] in kept or (number > 1 and names[place] in wanted):
             number += 1

@@ -149,7 +149,7 @@ class Predict:
         """Names and types of the columns behind those of the input."""
         added: list[tuple[str, Any]] = [("node", pa.int64())] if self.is_of_nodes else []
         for run in self.runs:
-            added += added_columns(run, self.extras, self._prefix(run))
+            added += [column[:2] for column in added_columns(run, self.extras, self._prefix(run))]
         return [*added, ("status", pa.string())]
 
     def _prefix(self, run: Predictor) -> str:
