@@ -315,10 +315,15 @@ class VirtualNode(nn.Module):
 
 
 class SumPool(nn.Module):
-    """A graph is the sum of its nodes."""
+    """A graph is the sum of its nodes.
+
+    Attributes:
+        out_channels: Size of a graph's vector.
+    """
 
     def __init__(self, channels: int) -> None:
         super().__init__()
+        self.out_channels = channels
 
     def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
         """Vectors of all graphs; that of a graph without nodes is zero."""
@@ -337,6 +342,7 @@ class SizedSumPool(SumPool):
 
     def __init__(self, channels: int) -> None:
         super().__init__(channels)
+        self.out_channels = channels + 1
         self.register_buffer("size", torch.ones(()))
 
     def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
@@ -379,4 +385,33 @@ class AttentionPool(SumPool):
         return super().forward(h * softmax(self.gate(h), batch, num_nodes=num_graphs), batch, num_graphs)
 
 
-POOLS: dict[str, Callable[[int], nn.Module]] = {"sum": SumPool, "mean": MeanPool, "attention": AttentionPool}
+class SumMeanPool(SumPool):
+    """A graph is the sum of its nodes and, beside it, their mean: no perceptron divides one by the number of nodes as well.
+
+    Args:
+        channels: Size of a node's vector.
+        sum_pool: How sums are taken.
+    """
+
+    def __init__(self, channels: int, sum_pool: Callable[[int], SumPool] = SumPool) -> None:
+        super().__init__(channels)
+        self.sum = sum_pool(channels)
+        self.mean = MeanPool(channels)
+        self.out_channels = self.sum.out_channels + channels
+
+    def forward(self, h: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Vectors of all graphs, sums first; that of a graph without nodes is zero."""
+        return torch.cat([self.sum(h, batch, num_graphs), self.mean(h, batch, num_graphs)], 1)
+
+
+POOLS: dict[str, Callable[[int], SumPool]] = {
+    "sum": SumPool,
+    "mean": MeanPool,
+    "attention": AttentionPool,
+    "sum+mean": SumMeanPool,
+}
+STEADY_POOLS: dict[str, Callable[[int], SumPool]] = {  # the same where vectors of nodes are normalised
+    **POOLS,
+    "sum": SizedSumPool,
+    "sum+mean": lambda channels: SumMeanPool(channels, SizedSumPool),
+}

@@ -303,7 +303,7 @@ def test_batch_norm_of_one_row_uses_running_statistics(rows):
     assert torch.equal(trained, norm.eval()(x))
 
 
-@pytest.mark.parametrize("name", layers.POOLS)
+@pytest.mark.parametrize("name", ["sum", "mean", "attention"])
 def test_pools_read_every_graph_apart(name):
     pool = layers.POOLS[name](4)
     h, batch = torch.randn(5, 4), torch.tensor([0, 0, 2, 2, 2])
@@ -316,6 +316,21 @@ def test_pools_read_every_graph_apart(name):
             "attention": (mine @ pool.gate.weight[0]).softmax(0) if name == "attention" else None,
         }[name]
         assert_close(out[graph], weight @ mine)
+
+
+@pytest.mark.parametrize("pools", [layers.POOLS, layers.STEADY_POOLS])
+def test_the_mean_beside_the_sum(pools):
+    """Each as it is alone, in one vector; of a graph without nodes, too."""
+    h, batch = torch.randn(5, 4), torch.tensor([0, 0, 2, 2, 2])
+    out = pools["sum+mean"](4)(h, batch, 4)
+    assert_close(out, torch.cat([pools["sum"](4)(h, batch, 4), pools["mean"](4)(h, batch, 4)], 1))
+
+
+@pytest.mark.parametrize("name", layers.POOLS)
+def test_pools_say_how_wide_a_graph_is(name):
+    for pools in (layers.POOLS, layers.STEADY_POOLS):
+        pool = pools[name](4)
+        assert pool(torch.randn(3, 4), torch.zeros(3, dtype=torch.int64), 1).size(1) == pool.out_channels
 
 
 def test_sums_in_units_of_the_mean_size():

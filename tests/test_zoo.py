@@ -209,15 +209,18 @@ def test_it_trains_and_resumes(trained):
     )
 
 
-def test_it_is_exported_or_says_why_not(trained, tmp_path):
+def test_it_is_exported_or_says_why_not(trained, tmp_path, monkeypatch):
+    """The program that is written; it is read back in `test_exporting`, which takes as long as making it."""
     _, folder, own, _ = trained
     run = load_run(folder / "straight", **own)
     if run.model.cannot_export:
         with pytest.raises(ValueError, match="cannot be exported"):
             export(run, tmp_path / "model.pt2")
         return
+    save, written = torch.export.save, []
+    monkeypatch.setattr(torch.export, "save", lambda made, *to, **extra: (save(made, *to, **extra), written.append(made)))
     export(run, tmp_path / "model.pt2")
-    program = torch.export.load(tmp_path / "model.pt2").module()
+    program = written[0].module()
     for some in (tiny.bundle().test, tiny.bundle().test[[1]]):
         (batch,) = Loader(some if run.once is None else run.once(some), len(some), transform=run.transform)
         torch.testing.assert_close(program(run.model.tensors(batch)), predict(run, some), rtol=1e-5, atol=1e-5)

@@ -51,7 +51,7 @@ class ESCGNN(Frame):
         virtual_node: Whether a further node hears from and sends to all others between rounds.
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
-        pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        pool: How nodes make a graph: ``"sum"``, ``"mean"``, both side by side (``"sum+mean"``) or ``"attention"``.
         readout_norm: Whether the vectors of nodes are normalised before they are read out, and sums, with the number of
             nodes beside them, are in units of the mean size that `fit_structure` measures. Residual streams only grow,
             and sums with them, so without it one step may move every prediction.

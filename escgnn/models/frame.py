@@ -14,6 +14,7 @@ from escgnn.layers import (
     NORMS,
     POOLS,
     POSITIONAL,
+    STEADY_POOLS,
     FeatureEncoder,
     PositionalEncoder,
     SizedSumPool,
@@ -207,11 +208,10 @@ class Frame(Network):
         """Make the last step, from vectors of nodes, and for a task of edges of these, too."""
         self.level: str = self.settings["level"]
         is_normed = self.settings.get("readout_norm", False)
-        pool = self.settings.get("pool", "sum")
-        pooling = SizedSumPool if pool == "sum" and is_normed else POOLS[pool]
+        pooling = (STEADY_POOLS if is_normed else POOLS)[self.settings.get("pool", "sum")]
         self.final_norm = NORMS[self.settings.get("norm", "batch")](width) if is_normed else nn.Identity()
         self.pool = pooling(width) if self.level == "graph" else None
-        inputs = width + 1 if isinstance(self.pool, SizedSumPool) else width
+        inputs = self.pool.out_channels if self.pool is not None else width
         if self.level == "edge":
             inputs = 2 * width + edge_width
         descriptors = self.settings.get("descriptors", 0)
@@ -234,14 +234,19 @@ class Frame(Network):
     def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
         """Measure the training graphs: their mean size, if sums are taken in units of it, and their descriptors."""
         described = getattr(self, "described", None)  # some have read-outs of their own
-        if isinstance(getattr(self, "pool", None), SizedSumPool) or described is not None:
+        if self._sized() is not None or described is not None:
             for _ in self.measured(training):
                 pass
 
     def measured(self, batches: Iterable[Any]) -> Iterable[Any]:
         """The same batches, whose mean size and descriptors are known when all have passed."""
-        sized = self.pool.measured(batches) if isinstance(self.pool, SizedSumPool) else batches
+        pool = self._sized()
+        sized = batches if pool is None else pool.measured(batches)
         return sized if self.described is None else self.described.measured(sized)
+
+    def _sized(self) -> SizedSumPool | None:
+        """The sum that has to know the mean size of graphs, if there is one."""
+        return next((module for module in self.modules() if isinstance(module, SizedSumPool)), None)
 
     def node_vectors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Vectors of all nodes by their features, (N, hidden)."""

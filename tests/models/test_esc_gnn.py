@@ -223,6 +223,12 @@ def test_structure_is_fitted_without_encoding_too():
         assert [float(value) for name, value in model.state_dict().items() if name == "pool.size"] == fitted
 
 
+def test_the_mean_size_is_measured_beside_means():
+    model = ESCGNN(1, pool="sum+mean")
+    model.prepare([Data(num_nodes=1), Data(num_nodes=3)], [], None)
+    assert float(model.pool.sum.size) == 2
+
+
 @pytest.mark.parametrize("pool", POOLS)
 def test_without_a_norm(pool):
     """As networks were before there was one: the same parameters, and plain sums into the head."""

@@ -21,7 +21,7 @@ from tests.mutants.stated import ROOT, Mutant, read
 
 KEPT = ROOT / ".mutants" / "results.json"
 # Seconds of a processor that tests may take. Where kernels are interpreted, those that have not failed by then pass.
-PATIENCE = {False: 300, True: 30}
+PATIENCE = {False: 180, True: 30}
 AT_ONCE = 8  # faults whose witnesses are heard together without them
 
 

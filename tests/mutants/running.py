@@ -1,5 +1,6 @@
 """Runs tests on a copy of the repository: each time in a fork of this process, in which what takes long is loaded already."""
 
+import ctypes
 import gc
 import importlib.util
 import itertools
@@ -47,6 +48,8 @@ OPTIONS = (
 STUCK = 240  # seconds after which a process that hardly works waits for what never comes
 HARDLY = 2.0  # seconds of a processor that it works in that time, to look whether that has come
 LOOK = 15  # seconds between two looks at how much work there was
+MOST_BYTES = 6 << 30  # of memory that tests may take
+PR_SET_PDEATHSIG = 1  # of Linux
 GUESS = 1.0  # seconds that a test of which nothing is known is thought to take
 SECONDS = itertools.count(math.ceil(time.time()))
 Forks = multiprocessing.get_context("fork")
@@ -283,6 +286,9 @@ def _work(tree: Path, order: Order, manner: Manner, sender: Connection) -> None:
     """In the fork: forget what was loaded from elsewhere, and run."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.setsid()  # whatever the tests start can be ended with them
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # and ends if whoever asked is gone
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))  # a fault that makes lists without end is noticed soon
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(_processor()) + manner.patience, resource.RLIM_INFINITY))
     output = tree.with_suffix(".log")
     with output.open("w") as stream:
