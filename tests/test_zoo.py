@@ -218,7 +218,9 @@ def test_it_is_exported_or_says_why_not(trained, tmp_path, monkeypatch):
             export(run, tmp_path / "model.pt2")
         return
     save, written = torch.export.save, []
-    monkeypatch.setattr(torch.export, "save", lambda made, *to, **extra: (save(made, *to, **extra), written.append(made)))
+    monkeypatch.setattr(
+        torch.export, "save", lambda made, *to, **extra: (save(made, *to, **extra), written.append(made))
+    )
     export(run, tmp_path / "model.pt2")
     program = written[0].module()
     for some in (tiny.bundle().test, tiny.bundle().test[[1]]):
