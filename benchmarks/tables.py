@@ -32,6 +32,7 @@ WAYS = {
     "default": {},
     "cycle": {"transform": {"parts": [*PARTS, "cycle"]}},
     "three hops, cycle": {"transform": {"hops": 3, "parts": [*PARTS, "cycle"]}},
+    "cycle, sum and mean": {"transform": {"parts": [*PARTS, "cycle"]}, "network": {"pool": "sum+mean"}},
     "cycle, ring by types": {
         "transform": {"parts": [*PARTS, "cycle", "ring"], "types": TYPES, "typed": ["ring"], "ring_bins": 256}
     },
