@@ -5,6 +5,7 @@ from functools import partialmethod
 
 import pytest
 import torch
+import torch._inductor.config
 
 from escgnn.training import fit
 from tests.training import tiny
@@ -42,8 +43,9 @@ def test_compiled(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++"))), reason="needs a C++ compiler")
-def test_compiled_to_machine_code(tmp_path):
-    """As ``--set compile=true`` does it. Torch keeps what it has compiled, so only the first time takes long."""
+def test_compiled_to_machine_code(tmp_path, monkeypatch):
+    """As ``--set compile=true`` does it, but in this process: torch would start others, which take as long to load as to compile."""
+    monkeypatch.setattr(torch._inductor.config, "compile_threads", 1)
     bundle = tiny.bundle(size=16)
     config = change(epochs=1, network={"dropout": 0.0, "layers": 1, "norm": "none", "hidden": 4})
     plain, compiled = (fit(bundle, change(config, compile=c), tmp_path / str(c), progress=False) for c in (False, True))
