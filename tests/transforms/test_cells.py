@@ -75,6 +75,7 @@ def test_chords_make_no_rings():
 def test_a_batch_is_its_graphs_one_by_one():
     members = [as_data(view) for view in odd_shapes().values() if view.num_graphs == 1 and view.num_nodes]
     members.insert(2, as_data(graphs.petersen()))
+    members.append(as_data(graphs.complete(4)))  # whose rings come after edges of others
     batch = Cells()(Batch.from_data_list(members))
     for whole, one in zip(batch.to_data_list(), members, strict=True):
         alone = Cells()(one)
