@@ -48,6 +48,11 @@ def with_types(graph, seed=0, kinds=4):
     return graph.typed(rng.integers(0, kinds, graph.num_nodes), rng.integers(0, kinds, graph.arc.size))
 
 
+def test_of_several_types_of_an_edge_the_largest_counts():
+    graph = graphs.from_edge_index([[0, 1, 0, 1, 1, 2], [1, 0, 1, 2, 1, 1]], 3).typed(None, [1, 3, 2, 5, 9, 4])
+    assert graph.column_types.tolist() == [3, 3, 3, 5, 0, 5]
+
+
 def every_row(rows):
     return [rows[i] for i in range(len(rows))]
 

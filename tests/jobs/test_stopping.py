@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import networkx as nx
 
+from escgnn.engines import LocalEngine
 from escgnn.training import fit
+from tests.jobs.toys import Interrupt
 from tests.training import tiny
 
 PATIENCE = 120  # seconds; without a way to be stopped the work would take days
@@ -82,6 +84,11 @@ def test_ctrl_c_ends_predictions_of_workers(tmp_path):
         assert process.wait(PATIENCE) != 0
         assert "Traceback" not in process.stderr.read()  # it ends when nobody is left to write there
     assert {path.name for path in tmp_path.iterdir()} == {"in.csv", "run"}
+
+
+def test_workers_do_not_hear_of_ctrl_c():
+    """It is for the parent, which ends them."""
+    assert [*LocalEngine(1).map(Interrupt(), [3, 4])] == [3, 4]
 
 
 def test_ctrl_c_ends_workers_at_once(tmp_path):

@@ -94,3 +94,12 @@ class Sleep:
         print(os.getpid(), flush=True)
         while True:
             time.sleep(number + 1)
+
+
+class Interrupt:
+    """Sends its own process what Ctrl-C sends, and works on."""
+
+    def __call__(self, number):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)
+        yield number

@@ -76,6 +76,21 @@ def test_a_forked_child_makes_its_own_pool():
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_threads_of_its_parent():
+    """Of long work the pool does all, so a pool without threads would never end it."""
+
+    def long_work():
+        return threads.over_blocks(lambda start, stop: stop - start, 4, 1, 2, halt=threads.new_halt())
+
+    long_work()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if long_work() == [1] * 4 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "forkserver"])
 def test_processes_encode_after_their_parent_has(method):
     """What has been used, with all that it keeps, can be sent to another process and used there."""

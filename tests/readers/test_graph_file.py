@@ -180,6 +180,12 @@ def test_other_delimiters_are_read(tmp_path, name, mark):
     assert chunk.node_ids.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(("name", "mark", "other"), [("m.csv", ",", ";"), ("m.tsv", "\t", ","), ("m.csv", ",", "\t")])
+def test_other_marks_in_names_of_columns_are_letters(tmp_path, name, mark, other):
+    (tmp_path / name).write_text(f"smiles{mark}y{other}z\nCC{mark}1\n")
+    assert [rows.columns.column_names for rows in GraphFile(tmp_path / name).rows([f"y{other}z"])] == [[f"y{other}z"]]
+
+
 def test_bars_are_named(tmp_path):
     (tmp_path / "m.csv").write_text("smiles|y\n")
     with pytest.raises(ValueError, match=r"m\.csv is separated by '\|'; save it with commas as \.csv, or with tabs as"):
