@@ -100,9 +100,9 @@ class Order:
         return test != self.first, self.seconds.get(test, self._guess(test))
 
     def _guess(self, test: str) -> float:
-        """Seconds of a test of which nothing is known: those of the slowest with other parameters."""
+        """Seconds of a test of which nothing is known: those of the slowest with other parameters, but it may have no end."""
         name = test.partition("[")[0]
-        return max((took for other, took in self.seconds.items() if other.partition("[")[0] == name), default=GUESS)
+        return max([GUESS, *(took for other, took in self.seconds.items() if other.partition("[")[0] == name)])
 
 
 class Watch:

@@ -44,7 +44,7 @@ def test_compiled(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++"))), reason="needs a C++ compiler")
 def test_compiled_to_machine_code(tmp_path, monkeypatch):
-    """As ``--set compile=true`` does it, but in this process: torch would start others, which take as long to load as to compile."""
+    """As ``--set compile=true`` does it, but without helpers, which torch would start: they take as long to load as it does."""
     monkeypatch.setattr(torch._inductor.config, "compile_threads", 1)
     bundle = tiny.bundle(size=16)
     config = change(epochs=1, network={"dropout": 0.0, "layers": 1, "norm": "none", "hidden": 4})
