@@ -37,7 +37,7 @@ OPTIONS = [
     {"hops": 2, "parts": ("node", "joint", "edge"), "types": ("edge_attr",), "subgraph": "balls"},
     {"hops": 3, "parts": TYPED, "types": BOTH, "max_nodes": 5, "colour_rounds": 3, "ring_length": 12},
     {"hops": 2, "parts": ("cycle", *TYPED), "types": BOTH, "typed": ("ring",), "nodes": True},
-    {"hops": 1, "parts": ("colour",), "types": ("edge_attr",), "colour_rounds": 1, "subgraph": "balls"},
+    {"hops": 1, "parts": ("colour", "edge"), "types": ("edge_attr",), "colour_rounds": 1, "subgraph": "balls"},
 ]
 few = settings(max_examples=30)
 

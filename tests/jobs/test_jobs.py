@@ -162,11 +162,11 @@ def test_the_first_problems_of_all_chunks_are_kept():
 
 
 def test_totals_are_over_all_chunks(tmp_path, monkeypatch):
-    members = [graphs.complete(n) for n in (3, 4, 5, 2, 4)]
-    write_graph6(tmp_path / "in.g6", members)
+    lines = [f"{i},{u},{v}" for i, n in enumerate((3, 4, 5, 2, 4)) for u, v in graphs.complete(n).edges]
+    (tmp_path / "in.csv").write_text("\n".join(["graph,source,target", *lines]))
     monkeypatch.setattr(stream, "GraphFile", partial(GraphFile, chunk_size=1))  # a chunk for every graph
-    summary = count_file(tmp_path / "in.g6", tmp_path / "out.parquet", "3-cycle")
+    summary = count_file(tmp_path / "in.csv", tmp_path / "out.parquet", "3-cycle")
     assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"graph": [0, 1, 2, 3, 4], "count": [1, 4, 10, 0, 4]}
     assert (summary.graphs, summary.edges, summary.rows, summary.totals) == (5, 26, 5, {"count": 19})
-    summary = encode_file(tmp_path / "in.g6", tmp_path / "out.parquet", RootedEncoding(1))
+    summary = encode_file(tmp_path / "in.csv", tmp_path / "out.parquet", RootedEncoding(1))
     assert (summary.graphs, summary.edges, summary.rows) == (5, 26, 52)
