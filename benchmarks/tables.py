@@ -1,10 +1,10 @@
 """Tables of one's own: which settings pay on several of different size and kind, and what trees on fingerprints reach there.
 
-    python benchmarks/tables.py [--data FOLDER] [--way default --way cycle] [--table zinc-200] [--seeds 2] [--epochs 60] [--trees]
+    python benchmarks/tables.py [--data FOLDER] [--way default --way dropout] [--table zinc-200] [--seeds 2] [--epochs 60]
 
 Every table is a CSV of SMILES as a user would have it, cut from the benchmarks in the data folder. A way is what is set beside
 the defaults of `escgnn train`. Defaults are chosen by the validation column; the test column is for the reader. Trees are those
-of `escgnn baseline`. Time is processor time. Every run is appended to `history.jsonl`.
+of `escgnn baseline` (`--trees`). Time is processor time. Every run is appended to `history.jsonl`.
 """
 
 import argparse
@@ -27,19 +27,19 @@ from escgnn import baseline, datasets, training
 console = Console(width=110)
 PARTS = ["degree", "node", "joint", "edge"]
 TYPES = ["x", "edge_attr"]
+CYCLE = [*PARTS, "cycle"]
 WAYS = {
     "no encoding": {"model": "gin"},
-    "default": {},
-    "cycle": {"transform": {"parts": [*PARTS, "cycle"]}},
-    "three hops, cycle": {"transform": {"hops": 3, "parts": [*PARTS, "cycle"]}},
-    "cycle, sum and mean": {"transform": {"parts": [*PARTS, "cycle"]}, "network": {"pool": "sum+mean"}},
-    "cycle, ring by types": {
-        "transform": {"parts": [*PARTS, "cycle", "ring"], "types": TYPES, "typed": ["ring"], "ring_bins": 256}
-    },
-    "cycle, dropout": {"transform": {"parts": [*PARTS, "cycle"]}, "network": {"dropout": 0.2}},
-    "cycle, 128 wide": {"transform": {"parts": [*PARTS, "cycle"]}, "network": {"hidden": 128}},
-    "cycle, cosine": {"transform": {"parts": [*PARTS, "cycle"]}, "schedule": "cosine", "warmup": 3},
-    "cycle, descriptors": {"transform": {"parts": [*PARTS, "cycle"]}, "descriptors": ["morgan-count", "rdkit"]},
+    "paper's parts": {"transform": {"parts": PARTS}, "network": {"pool": "sum"}},
+    "cycle": {"network": {"pool": "sum"}},
+    "default": {},  # cycle, sum and mean
+    "three hops": {"transform": {"hops": 3}},
+    "ring by types": {"transform": {"parts": [*CYCLE, "ring"], "types": TYPES, "typed": ["ring"], "ring_bins": 256}},
+    "edge by types": {"transform": {"types": TYPES, "typed": ["edge"]}},
+    "dropout": {"network": {"dropout": 0.2}},
+    "128 wide": {"network": {"hidden": 128}},
+    "cosine": {"schedule": "cosine", "warmup": 3},
+    "descriptors": {"descriptors": ["morgan-count", "rdkit"]},
 }
 
 
@@ -78,7 +78,7 @@ def written(name, data, folder):
     """A table as a file."""
     rows, count, _ = TABLES[name]
     found = rows(data)
-    chosen = sorted(np.random.default_rng(1).permutation(len(found))[:count])
+    chosen = np.random.default_rng(1).permutation(len(found))[:count]  # in no order, or scaffolds would be split by class
     path = folder / f"{name}.csv"
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -120,7 +120,6 @@ def main():
     options = parser.parse_args()
     if not options.data:
         raise SystemExit("no data: say --data FOLDER, or set ESCGNN_DATA")
-    found = {}
     with TemporaryDirectory() as place:
         folder = Path(place)
         for name in options.table or TABLES:
@@ -133,10 +132,9 @@ def main():
                 console.print(name, way, kept[way])
             if options.trees:
                 kept.update(grown(path, split))
-            found[name] = kept
             show(name, kept)
-    settings = {"epochs": options.epochs, "seeds": options.seeds}
-    record("tables", {"settings": settings, "tables": found})
+            settings = {"epochs": options.epochs, "seeds": options.seeds}
+            record("tables", {"settings": settings, "table": name, "ways": kept})
 
 
 def show(name, kept):

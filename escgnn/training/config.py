@@ -138,6 +138,12 @@ class TrainConfig(BaseModel):
 EARLIER = {"average": None}  # of settings that a run may lack because it is older than they are: what it does
 # Of a user's own data; a benchmark's settings are in its entry, see `escgnn.datasets.defaults`.
 OWN_DATA = {"early_stopping": 30, "epochs": 200}
+# Of a user's own molecules, as benchmarks/tables.py found by validation; in dense graphs cycles would take for ever.
+OWN_MOLECULES = {
+    **OWN_DATA,
+    "network": {"pool": "sum+mean"},
+    "transform": {"parts": ["degree", "node", "joint", "edge", "cycle"]},
+}
 
 
 def read_config(
@@ -176,7 +182,7 @@ def read_config(
             del chosen["model"]  # the encoding is switched on again
         _merge(chosen, renamed(layer))
     preset = chosen.pop("preset", None)
-    beneath = renamed({} if bundle is None else defaults(bundle.name) or OWN_DATA)
+    beneath = renamed({} if bundle is None else defaults(bundle.name) or _own_defaults(bundle, chosen.get("model"), recipe))
     used = recipe
     if used is None:
         network = {**section(beneath, "network"), **section(chosen, "network")}  # decides which model BARE is
@@ -186,6 +192,13 @@ def read_config(
         _merge(settings, renamed(layer))
     _merge(settings, chosen)
     return checked(settings, recipe)
+
+
+def _own_defaults(bundle: DatasetBundle, model: Any, recipe: Recipe | None) -> Mapping[str, Any]:
+    """Settings of a user's own data: those of molecules for our networks, and of other networks what their authors chose."""
+    kind = recipe or recipe_of(model or zoo.DEFAULT)
+    is_ours = kind.network is recipe_of(zoo.DEFAULT).network
+    return OWN_MOLECULES if bundle.smiles and is_ours else OWN_DATA
 
 
 def read_stored(path: str | PathLike[str], recipe: Recipe | None = None) -> TrainConfig:

@@ -200,7 +200,8 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     y = bundle.validation.column("y")
     if math.isnan(score(task, Scaling.of(bundle), torch.zeros(len(y), out_channels(task)), y)[task.metric]):
         raise ValueError(
-            f"bundle: {task.metric} of the validation targets is undefined; they are unknown, or all the same"
+            f"bundle: {task.metric} of the validation targets is undefined; they are unknown, or all the same. Choose another "
+            "split, such as random, column:NAME or file:PATH"
         )
 
 
