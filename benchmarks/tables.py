@@ -78,7 +78,7 @@ def written(name, data, folder):
     """A table as a file."""
     rows, count, _ = TABLES[name]
     found = rows(data)
-    chosen = np.random.default_rng(1).permutation(len(found))[:count]  # in no order, or scaffolds would be split by class
+    chosen = np.random.default_rng(1).permutation(len(found))[:count]  # in no order: ties of scaffolds follow the file
     path = folder / f"{name}.csv"
     with path.open("w", newline="") as stream:
         writer = csv.writer(stream)

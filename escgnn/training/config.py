@@ -182,7 +182,8 @@ def read_config(
             del chosen["model"]  # the encoding is switched on again
         _merge(chosen, renamed(layer))
     preset = chosen.pop("preset", None)
-    beneath = renamed({} if bundle is None else defaults(bundle.name) or _own_defaults(bundle, chosen.get("model"), recipe))
+    beneath = {} if bundle is None else defaults(bundle.name) or _own_defaults(bundle, chosen.get("model"), recipe)
+    beneath = renamed(beneath)
     used = recipe
     if used is None:
         network = {**section(beneath, "network"), **section(chosen, "network")}  # decides which model BARE is
