@@ -5,10 +5,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from escgnn.layers import perceptron
 
 FARTHEST = 5.0  # deviations that a descriptor may be away from its mean
+DROPPED = 0.5  # share of the numbers, and of what the perceptron makes of them: fingerprints of few molecules are learnt by heart
 LEAST_SPREAD = 1e-6  # of a descriptor, in units of its mean; one that varies less is constant but for rounding
 
 
@@ -16,7 +18,8 @@ class DescriptorEncoder(nn.Module):
     """Numbers that describe whole graphs as a vector each: standardised, cut off, and through a perceptron.
 
     The mean and the deviation are those of the training graphs, saved with the weights. What is not a finite number counts as
-    the mean, so that it says nothing; what is far from all that was seen counts as `FARTHEST` deviations.
+    the mean, so that it says nothing; what is far from all that was seen counts as `FARTHEST` deviations. At first the vectors
+    are zero, so that the graph is heard first. If the numbers are more than ``channels``, half of them are dropped in training.
 
     Args:
         size: How many numbers a graph has.
@@ -30,13 +33,19 @@ class DescriptorEncoder(nn.Module):
         super().__init__()
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("deviation", torch.ones(size))
+        self.dropped = DROPPED if size > channels else 0.0
         self.mlp = perceptron(size, channels, channels)
+        last = self.mlp[-1]
+        assert isinstance(last, nn.Linear)
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
 
     def forward(self, numbers: Tensor) -> Tensor:
         """The vectors of graphs, (graphs, channels)."""
         distance = (numbers.to(self.mean.dtype) - self.mean) / self.deviation  # (graphs, size)
-        known = distance.where(distance.isfinite(), 0.0)
-        out: Tensor = self.mlp(known.clamp(-FARTHEST, FARTHEST))  # (graphs, channels)
+        known = distance.where(distance.isfinite(), 0.0).clamp(-FARTHEST, FARTHEST)
+        inner = self.mlp[:-1](functional.dropout(known, self.dropped, self.training))  # (graphs, channels)
+        out: Tensor = self.mlp[-1](functional.dropout(inner, self.dropped, self.training))  # (graphs, channels)
         return out
 
     def measured(self, batches: Iterable[Any]) -> Iterator[Any]:

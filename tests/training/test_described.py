@@ -65,9 +65,28 @@ def test_they_are_standardised_and_what_is_no_number_says_nothing():
     assert encoder.mean.tolist() == [2, 5, torch.tensor(7e20).item()]
     assert encoder.deviation.tolist() == [1, 1, 1], "of constants it is one"
     seen = []
-    encoder.mlp.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    encoder(torch.tensor([[3.0, torch.nan, torch.inf], [1e9, -torch.inf, 0.0]]))
+    encoder.mlp[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    encoder.eval()(torch.tensor([[3.0, torch.nan, torch.inf], [1e9, -torch.inf, 0.0]]))
     assert seen[0].tolist() == [[1, 0, 0], [FARTHEST, 0, -FARTHEST]]
+
+
+def test_half_of_them_are_dropped_in_training_and_the_graph_is_heard_first():
+    """Of those that are left each counts twice."""
+    encoder = DescriptorEncoder(1000, 4)
+    assert encoder(torch.randn(3, 1000)).tolist() == [[0.0] * 4] * 3
+    seen = []
+    for layer in (encoder.mlp[0], encoder.mlp[-1]):
+        layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    for is_training in (True, False):
+        encoder.train(is_training)(torch.ones(8, 1000))
+    dropped, inner, whole, plain = seen
+    assert {*dropped.unique().tolist()} == {0.0, 2.0} and 0.4 < (dropped == 0).float().mean() < 0.6
+    assert (whole == 1).all()
+    assert (inner != plain).any()
+    few = DescriptorEncoder(4, 4)
+    few.mlp[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    few(torch.ones(8, 4))
+    assert (seen[-1] == 1).all(), "each may be all that matters"
 
 
 def test_the_network_learns_from_them(run, bundle):
