@@ -176,18 +176,18 @@ def test_encoding_separates_what_plain_messages_cannot(backbone):
     assert (esc(batch)[0] - esc(batch)[1]).abs().max() > 1e-6
 
 
-@pytest.mark.parametrize("backbone", sorted({*BACKBONES} - {"gps"}))
 @pytest.mark.parametrize(
-    "options",
+    ("backbone", "options"),
     [
-        FEATURES,
-        {**ON, "virtual_node": True, "pool": "attention", "node_tuples": True},
-        {**ON, "level": "edge", "structure_mlp": True},
+        *((backbone, FEATURES) for backbone in sorted({*BACKBONES} - {"gps"})),
+        ("gin", {**ON, "virtual_node": True, "pool": "attention", "node_tuples": True}),
+        ("gin", {**ON, "level": "edge", "structure_mlp": True}),
+        ("mpnn", {**ON, "level": "edge", "pool": "sum+mean"}),
+        ("pna", {**ON, "pool": "sum+mean", "virtual_node": True}),
     ],
-    ids=["no encoding", "virtual", "edge"],
 )
 def test_exported_program_takes_any_sizes(backbone, options):
-    """With encoding and features: `test_onnx_takes_any_sizes`, whose programs are made of these."""
+    """With encoding and features: `test_onnx_takes_any_sizes`, whose programs are made of these. Backbones know of no read-out."""
     model = ESCGNN(3, backbone=backbone, hidden=8, layers=2, **options).eval()
     program = model.export(batch_of(graphs.molecule_like(3).split())).module()
     for views in (members(9), [graphs.path(2)], [graphs.empty(1)], [graphs.empty(3)]):
