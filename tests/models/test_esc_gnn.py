@@ -187,7 +187,7 @@ def test_encoding_separates_what_plain_messages_cannot(backbone):
     ],
 )
 def test_exported_program_takes_any_sizes(backbone, options):
-    """With encoding and features: `test_onnx_takes_any_sizes`, whose programs are made of these. Backbones know of no read-out."""
+    """With encoding and features: `test_onnx_takes_any_sizes`, made of such programs. Backbones know of no read-out."""
     model = ESCGNN(3, backbone=backbone, hidden=8, layers=2, **options).eval()
     program = model.export(batch_of(graphs.molecule_like(3).split())).module()
     for views in (members(9), [graphs.path(2)], [graphs.empty(1)], [graphs.empty(3)]):
