@@ -68,7 +68,7 @@ BUDGETS: dict[str, dict[str, Settings]] = {
     "smoke": {name: {"model": {"hidden": 16, "layers": 2}, "epochs": 1} for name in TABLES},
     "hour": {
         "zinc-12k": {"schedule": "cosine", "warmup": 5, "epochs": 120},
-        "ogbg-molhiv": {"model": {"hidden": 64}, "schedule": "cosine", "epochs": 12},
+        "ogbg-molhiv": {"model": {"hidden": 64}, "schedule": "cosine", "epochs": 30},
     },
     "paper": {
         "zinc-12k": {

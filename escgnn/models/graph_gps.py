@@ -10,11 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.layers import NORMS, BatchNorm, FeatureEncoder, halving, one_layer
+from escgnn.layers import NORMS, BatchNorm, FeatureEncoder
 from escgnn.models.attention import GraphAttention, Room, rooms_of
 from escgnn.models.backbones import GINE
 from escgnn.models.edge_gated import EdgeGatedLayer
 from escgnn.models.frame import Frame, check_shared
+from escgnn.models.heads import halving, one_layer
 from escgnn.models.normed_structure import NormedStructure, check_structure, fit_structures
 
 LOCALS = ("gine", "gatedgcn", "none")

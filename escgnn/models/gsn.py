@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from escgnn.counting import per_orbit
-from escgnn.layers import NORMS, FeatureEncoder, one_layer, wide_perceptron
+from escgnn.layers import NORMS, FeatureEncoder
 from escgnn.models.frame import Frame, check_shared
+from escgnn.models.heads import one_layer, wide_perceptron
 
 VARIANTS = ("general", "gine")
 

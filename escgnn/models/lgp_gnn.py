@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from escgnn.layers import LEAST_DEVIATION, halving
+from escgnn.layers import LEAST_DEVIATION
 from escgnn.models.edge_gated import EdgeGatedLayer
 from escgnn.models.frame import Frame
+from escgnn.models.heads import halving
 
 
 class LGPGNN(Frame):

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.layers import NORMS, FeatureEncoder, one_layer, wide_perceptron
+from escgnn.layers import NORMS, FeatureEncoder
 from escgnn.models.frame import Frame, check_shared
+from escgnn.models.heads import one_layer, wide_perceptron
 from escgnn.models.normed_structure import NormedStructure, check_structure, fit_structures
 
 

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from escgnn.layers import NORMS, FeatureEncoder, halving
+from escgnn.layers import NORMS, FeatureEncoder
 from escgnn.models.frame import Frame, check_shared
+from escgnn.models.heads import halving
 
 AGGREGATORS = ("mean", "max", "min", "std")
 DIRECTED = ("dir-av", "dir-dx")
