@@ -67,7 +67,7 @@ TABLES = {"zinc-12k": (ZINC, "mae"), "ogbg-molhiv": (HIV, "rocauc")}
 BUDGETS: dict[str, dict[str, Settings]] = {
     "smoke": {name: {"model": {"hidden": 16, "layers": 2}, "epochs": 1} for name in TABLES},
     "hour": {
-        "zinc-12k": {"schedule": "cosine", "warmup": 5, "epochs": 120},
+        "zinc-12k": {"schedule": "cosine", "warmup": 5, "epochs": 180},
         "ogbg-molhiv": {"model": {"hidden": 64}, "schedule": "cosine", "epochs": 30},
     },
     "paper": {
