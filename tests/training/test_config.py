@@ -198,6 +198,20 @@ def test_a_dataset_has_settings_of_its_own():
     assert (own.early_stopping, own.epochs) == (30, 200)
 
 
+def test_own_molecules_have_cycles_and_means():
+    """Of our networks; others stay as their authors have them, and so do graphs that may be dense."""
+    own = replace(datasets.load("counting-random", count=10), name="my.csv")
+    molecules = replace(own, smiles="smiles")
+    config = read_config(bundle=molecules)
+    assert (config.network["pool"], config.transform["parts"][-1]) == ("sum+mean", "cycle")
+    assert read_config(overrides=["encoding=null"], bundle=molecules).network["pool"] == "sum+mean"
+    assert read_config(overrides=["network.pool=sum"], bundle=molecules).network["pool"] == "sum"
+    assert read_config(overrides=["model=ngnn"], bundle=molecules) == read_config(overrides=["model=ngnn"], bundle=own)
+    graphs = read_config(bundle=own)
+    assert graphs.network["pool"] == "sum" and "cycle" not in graphs.transform["parts"]
+    assert graphs.epochs == config.epochs == 200
+
+
 def test_first_difference():
     assert difference(TrainConfig(), TrainConfig()) is None
     changed = TrainConfig(lr=0.5, seed=3)
