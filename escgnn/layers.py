@@ -1,6 +1,7 @@
 """Blocks shared by the models: what turns features and structure into vectors, and what reads graphs out."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -385,5 +386,5 @@ POOLS: dict[str, Callable[[int], SumPool]] = {
 STEADY_POOLS: dict[str, Callable[[int], SumPool]] = {  # the same where vectors of nodes are normalised
     **POOLS,
     "sum": SizedSumPool,
-    "sum+mean": lambda channels: SumMeanPool(channels, SizedSumPool),
+    "sum+mean": partial(SumMeanPool, sum_pool=SizedSumPool),
 }

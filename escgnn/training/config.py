@@ -182,8 +182,9 @@ def read_config(
             del chosen["model"]  # the encoding is switched on again
         _merge(chosen, renamed(layer))
     preset = chosen.pop("preset", None)
-    beneath = {} if bundle is None else defaults(bundle.name) or _own_defaults(bundle, chosen.get("model"), recipe)
-    beneath = renamed(beneath)
+    beneath = (
+        {} if bundle is None else renamed(defaults(bundle.name) or _own_defaults(bundle, chosen.get("model"), recipe))
+    )
     used = recipe
     if used is None:
         network = {**section(beneath, "network"), **section(chosen, "network")}  # decides which model BARE is

@@ -288,9 +288,7 @@ def _work(tree: Path, order: Order, manner: Manner, sender: Connection) -> None:
     os.setsid()  # whatever the tests start can be ended with them
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # and ends if whoever asked is gone
-    resource.setrlimit(
-        resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES)
-    )  # a fault that makes lists without end is noticed soon
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))  # lists without end are noticed soon
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(_processor()) + manner.patience, resource.RLIM_INFINITY))
     output = tree.with_suffix(".log")
     with output.open("w") as stream:
