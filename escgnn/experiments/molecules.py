@@ -37,6 +37,23 @@ ZINC = Table(
     "Our recipe has cycles, and edges by types of bonds, in its encoding, and reads out sums and means (preset ours/zinc-12k): "
     "400 epochs of 6 layers of 96.",
 )
+LARGE = Table(
+    label="tab:mol, ZINC-250k",
+    title="Penalised solubility of a quarter of a million molecules",
+    metric="test MAE",
+    columns=("zinc-250k",),
+    rows=(OURS,),
+    paper={
+        "GIN": (0.088,),
+        "CIN": (0.022,),
+        "NGNN": (0.029,),
+        "I²-GNN": (0.023,),
+        "Graph Transformer": (0.030,),
+        "ESC-GNN": (0.021,),
+    },
+    digits=3,
+    note="Our recipe is that of ZINC-12k, 40 epochs (preset ours/zinc-250k); the others' are 150 to 1,000 epochs.",
+)
 HIV = Table(
     label="tab:mol, OGBG-HIV",
     title="Which molecules inhibit HIV",
@@ -63,9 +80,10 @@ HIV = Table(
     digits=2,
     note="The paper's published commands never switch the encoding on for this dataset, so its own row may be a plain GIN.",
 )
-TABLES = {"zinc-12k": (ZINC, "mae"), "ogbg-molhiv": (HIV, "rocauc")}
+TABLES = {"zinc-12k": (ZINC, "mae"), "zinc-250k": (LARGE, "mae"), "ogbg-molhiv": (HIV, "rocauc")}
+RECIPES = {"zinc-12k": 1000, "zinc-250k": 150}  # with presets of our own; epochs with the budget paper
 BUDGETS: dict[str, dict[str, Settings]] = {
-    "smoke": {name: {"model": {"hidden": 16, "layers": 2}, "epochs": 1} for name in TABLES},
+    "smoke": {name: {"model": {"hidden": 16, "layers": 2}, "epochs": 1} for name in ("zinc-12k", "ogbg-molhiv")},
     "hour": {
         "zinc-12k": {"schedule": "cosine", "warmup": 5, "epochs": 180},
         "ogbg-molhiv": {"model": {"hidden": 64}, "schedule": "cosine", "epochs": 30},
@@ -94,19 +112,19 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     changes: dict[str, Settings] = {"ESC-GNN": {}, "GIN": encoded(None)}
     found = []
     for seed in range(seeds):
-        for name in TABLES:
+        for name, choices in BUDGETS[budget].items():
             for row in ROWS:
-                settings = training(name, BUDGETS[budget][name], changes[row], graphs=graphs)
+                settings = training(name, choices, changes[row], graphs=graphs)
                 found.append(Cell(row, seed, name, settings))
-        found.append(Cell(OURS, seed, "zinc-12k", _recipe("zinc-12k", budget, graphs)))
+        found += [Cell(OURS, seed, name, _recipe(name, budget, graphs)) for name in RECIPES]
     return found
 
 
 def _recipe(name: str, budget: str, graphs: int | None) -> dict[str, object]:
-    """Settings of a cell: our preset for a dataset, long as it is with the budget paper."""
+    """Settings of a cell: our preset for a dataset, longer with the budget paper."""
     length: dict[str, Settings] = {
         "smoke": {"network": {"hidden": 16, "layers": 2}, "epochs": 1, "warmup": 0},
-        "paper": {"epochs": 1000},
+        "paper": {"epochs": RECIPES[name]},
     }
     return training(name, {"preset": f"ours/{name}"}, length.get(budget, {}), graphs=graphs)
 
@@ -118,4 +136,4 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     return outcome(train(cell, folder, progress), table.label, {name: metric}, percent=table is HIV)
 
 
-EXPERIMENT = Experiment("molecules", (ZINC, HIV), cells, run)
+EXPERIMENT = Experiment("molecules", (ZINC, LARGE, HIV), cells, run)
