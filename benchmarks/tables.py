@@ -4,25 +4,30 @@
 
 Every table is a CSV of SMILES as a user would have it, cut from the benchmarks in the data folder. A way is what is set beside
 the defaults of `escgnn train`. Defaults are chosen by the validation column; the test column is for the reader. Trees are those
-of `escgnn baseline` (`--trees`). Time is processor time. Every run is appended to `history.jsonl`.
+of `escgnn baseline` (`--trees`). `--chemprop PROGRAM` adds chemprop's default network for the same epochs, by its command line
+alone: it is measured against, never imported. Time is processor time. Every run is appended to `history.jsonl`.
 """
 
 import argparse
 import csv
 import gzip
 import os
+import resource
+import subprocess
 import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import torch
 from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.measure import record
 from escgnn import baseline, datasets, training
+from escgnn.metrics import Scaling, score
 
 console = Console(width=110)
 PARTS = ["degree", "node", "joint", "edge"]
@@ -80,10 +85,7 @@ def written(name, data, folder):
     found = rows(data)
     chosen = np.random.default_rng(1).permutation(len(found))[:count]  # in no order: ties of scaffolds follow the file
     path = folder / f"{name}.csv"
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["smiles", "y"])
-        writer.writerows(found[i] for i in chosen)
+    write_rows(path, ["smiles", "y"], [found[i] for i in chosen])
     return path
 
 
@@ -108,6 +110,60 @@ def grown(path, split):
     return {kind: (found.metric, own["validation"], own["test"], seconds) for kind, own in found.scores.items()}
 
 
+def beside(program, path, split, epochs, folder):
+    """The same of chemprop, which trains on the same rows and chooses its epoch by the same ones."""
+    bundle = datasets.load(path, targets=["y"], split=split)
+    task, scaling = bundle.task, Scaling.of(bundle)
+    with path.open(newline="") as stream:
+        rows = [*csv.reader(stream)][1:]
+    assert len(rows) == len(bundle.graphs), "a row cannot be read, so rows and graphs are not the same"
+    parts = {"train": bundle.split.train, "val": bundle.split.validation, "test": bundle.split.test}
+    place = folder / f"{path.stem}-chemprop"
+    whole = folder / f"{path.stem}-split.csv"
+    write_rows(whole, ["smiles", "y", "split"], [[*rows[i], part] for part, index in parts.items() for i in index])
+    kind, metric = ("regression", "mae") if task.kind == "regression" else ("classification", "roc")
+    columns = ["--smiles-columns", "smiles", "--accelerator", "cpu", "--devices", "1"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    called = [
+        program,
+        "train",
+        "-i",
+        whole,
+        "-o",
+        place,
+        "--target-columns",
+        "y",
+        "--task-type",
+        kind,
+        "--metrics",
+        metric,
+    ]
+    chosen = ["--splits-column", "split", "--epochs", str(epochs), "--pytorch-seed", "0"]
+    subprocess.run([*called, *chosen, *columns], check=True, capture_output=True)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    scores = []
+    for part in ("val", "test"):
+        asked, answered = (folder / f"{path.stem}-{part}-{end}.csv" for end in ("asked", "answered"))
+        write_rows(asked, ["smiles"], [[rows[i][0]] for i in parts[part]])
+        model = next(place.rglob("best.pt"))
+        subprocess.run(
+            [program, "predict", "-i", asked, "-o", answered, "--model-paths", model, *columns],
+            check=True,
+            capture_output=True,
+        )
+        with answered.open(newline="") as stream:
+            found = torch.tensor([[float(row["y"])] for row in csv.DictReader(stream)])
+        outputs = scaling.standardise(found if task.kind == "regression" else found.logit())
+        scores.append(score(task, scaling, outputs, bundle.graphs[parts[part]].column("y"))[task.metric])
+    return task.metric, *scores, seconds
+
+
+def write_rows(path, header, rows):
+    """A table as a file."""
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+
+
 def main():
     """Measure, show and keep."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -117,6 +173,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--trees", action="store_true")
+    parser.add_argument("--chemprop", metavar="PROGRAM", help="its command, wherever it is installed")
     options = parser.parse_args()
     if not options.data:
         raise SystemExit("no data: say --data FOLDER, or set ESCGNN_DATA")
@@ -132,6 +189,8 @@ def main():
                 console.print(name, way, kept[way])
             if options.trees:
                 kept.update(grown(path, split))
+            if options.chemprop:
+                kept["chemprop"] = beside(options.chemprop, path, split, options.epochs, folder)
             show(name, kept)
             settings = {"epochs": options.epochs, "seeds": options.seeds}
             record("tables", {"settings": settings, "table": name, "ways": kept})
