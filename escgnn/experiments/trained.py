@@ -14,7 +14,18 @@ from escgnn.datasets import DatasetBundle, Split, load
 from escgnn.experiments.experiment import Cell, Outcome
 from escgnn.experiments.machine_time import Afforded, afford
 from escgnn.task import Task
-from escgnn.training import FoldResult, Result, TrainConfig, fit, fit_folds, load_run, predict, read_config, read_stored
+from escgnn.training import (
+    FoldResult,
+    Result,
+    TrainConfig,
+    fit,
+    fit_ensemble,
+    fit_folds,
+    load_run,
+    predict,
+    read_config,
+    read_stored,
+)
 
 Settings = Mapping[str, Any]  # nested, as `escgnn.training.read_config` takes them
 
@@ -47,6 +58,7 @@ def training(
     graphs: int | None = None,
     targets: Sequence[str] = (),
     cpu_minutes: float | None = None,
+    members: int | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """The settings of a cell that trains.
@@ -57,6 +69,7 @@ def training(
         graphs: At most so many graphs of each subset of the split; None for all.
         targets: Those to learn, if not all.
         cpu_minutes: Processor time that decides the number of epochs; None for that of the settings. See `machine_time`.
+        members: Networks of an ensemble; None for one network. See `together`.
         options: Of the dataset.
     """
     settings: dict[str, Any] = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
@@ -64,6 +77,8 @@ def training(
         settings["targets"] = [*targets]
     if cpu_minutes is not None:
         settings["cpu_minutes"] = cpu_minutes
+    if members is not None:
+        settings["members"] = members
     return settings
 
 
@@ -219,13 +234,9 @@ def outcome(
     """
     result = trained.result
     factor = 100.0 if percent else 1.0
-
-    def chosen(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
-        return {column: _times(metrics[metric], factor) for column, metric in columns.items()}
-
     return Outcome(
-        values={table: chosen(result.test)},
-        validation=chosen(result.validation),
+        values={table: _chosen(result.test, columns, factor)},
+        validation=_chosen(result.validation, columns, factor),
         config={**config_of(trained.folder), **_about(trained.folder, trained.afforded)},
         epochs=result.epochs,
         seconds=result.seconds,
@@ -235,8 +246,28 @@ def outcome(
     )
 
 
-def _times(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
+def together(
+    cell: Cell, folder: Path, progress: bool, table: str, columns: Mapping[str, str], *, percent: bool = False
+) -> Outcome:
+    """Train the members of a cell's ensemble, or go on with them: the outcome of their mean, with the time of all."""
+    bundle = bundle_of(cell.settings)
+    config = config_for(cell, bundle)
+    result = fit_ensemble(bundle, config, folder, cell.settings["members"], resume=True, progress=progress)
+    factor = 100.0 if percent else 1.0
+    return Outcome(
+        values={table: _chosen(result.test, columns, factor)},
+        validation=_chosen(result.validation, columns, factor),
+        config={**config_of(folder / "member0"), "members": len(result.members)},
+        epochs=sum(member.epochs for member in result.members),
+        seconds=sum(member.seconds for member in result.members),
+        cpu_seconds=sum(member.cpu_seconds for member in result.members),
+    )
+
+
+def _chosen(metrics: Mapping[str, float | None], columns: Mapping[str, str], factor: float) -> dict[str, float | None]:
+    """The metric of each column, times the factor where there is one."""
+    found = {column: metrics[metric] for column, metric in columns.items()}
+    return {column: None if value is None else value * factor for column, value in found.items()}
 
 
 def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from escgnn.experiments import (
     trained,
 )
 from escgnn.records import BUDGETS
-from escgnn.training import Result, load_run, read_config
+from escgnn.training import Result, load_run, predict, read_config
 
 NAMES = [*EXPERIMENTS]
 ELSEWHERE = (
@@ -153,6 +153,21 @@ def test_an_outcome_keeps_test_and_validation_apart(tmp_path):
         {"epoch": 0, "loss": 3.0, "validation": 2.5},
         {"epoch": 1, "loss": 2.0, "validation": 1.5},
     )
+
+
+def test_networks_together_are_judged_by_their_mean(tmp_path):
+    settings = trained.training("counting-random", TINY, targets=["3-cycle"], members=2, count=30)
+    found = trained.together(
+        counting.Cell("x", settings=settings), tmp_path, False, "tab:x", {"c": "mae"}, percent=True
+    )
+    bundle = trained.bundle_of(settings)
+    members = [load_run(tmp_path / f"member{i}") for i in range(2)]
+    for index, values in ((bundle.split.validation, found.validation), (bundle.split.test, found.values["tab:x"])):
+        graphs = bundle.graphs[index]
+        mean = sum(predict(member, graphs) for member in members) / 2
+        assert values == {"c": pytest.approx(100 * float((mean - graphs.column("y")).abs().mean()), rel=1e-4)}
+    assert [trained.config_of(tmp_path / f"member{i}")["seed"] for i in range(2)] == [0, 1]
+    assert found.epochs == found.config["members"] == 2
 
 
 def test_renamed_copies_are_the_control(benchmark_data):
