@@ -17,9 +17,10 @@ ZINC: dict[str, Any] = {  # parts, types and pool as validation found them; see 
         "typed": ["edge"],
         "nodes": True,
     },
-    "network": {"hidden": 96, "layers": 6, "pool": "sum+mean"},
 }
+SHALLOW = {"hidden": 128, "layers": 3, "pool": "sum+mean"}  # few molecules are learnt by heart in more rounds
+DEEP = {"hidden": 96, "layers": 6, "pool": "sum+mean"}
 ESC_GNN: Presets = {
-    "ours/zinc-12k": {**ZINC, "warmup": 5, "batch_size": 64, "epochs": 400},
-    "ours/zinc-250k": {**ZINC, "warmup": 1, "batch_size": 128, "epochs": 40},
+    "ours/zinc-12k": {**ZINC, "network": SHALLOW, "warmup": 5, "batch_size": 64, "epochs": 400},
+    "ours/zinc-250k": {**ZINC, "network": DEEP, "warmup": 1, "batch_size": 128, "epochs": 40},
 }
