@@ -60,7 +60,7 @@ HIV = Table(
     title="Which molecules inhibit HIV",
     metric="test ROC-AUC, %",
     columns=("ogbg-molhiv",),
-    rows=ROWS,
+    rows=(*ROWS, OURS, TOGETHER),
     better="higher",
     paper={
         "GIN": (77.07,),
@@ -82,7 +82,11 @@ HIV = Table(
     note="The paper's published commands never switch the encoding on for this dataset, so its own row may be a plain GIN.",
 )
 TABLES = {"zinc-12k": (ZINC, "mae"), "zinc-250k": (LARGE, "mae"), "ogbg-molhiv": (HIV, "rocauc")}
-RECIPES = {"zinc-12k": 1000, "zinc-250k": 150}  # with presets of our own; epochs with the budget paper
+RECIPES = {
+    "zinc-12k": 1000,
+    "zinc-250k": 150,
+    "ogbg-molhiv": 100,
+}  # with presets of our own; epochs with the budget paper
 BUDGETS: dict[str, dict[str, Settings]] = {
     "smoke": {name: {"model": {"hidden": 16, "layers": 2}, "epochs": 1} for name in ("zinc-12k", "ogbg-molhiv")},
     "hour": {
@@ -118,7 +122,8 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
                 settings = training(name, choices, changes[row], graphs=graphs)
                 found.append(Cell(row, seed, name, settings))
         found += [Cell(OURS, seed, name, _recipe(name, budget, graphs)) for name in RECIPES]
-    found.append(Cell(TOGETHER, 0, "zinc-12k", _recipe("zinc-12k", budget, graphs, members=3)))
+    for name in ("zinc-12k", "ogbg-molhiv"):
+        found.append(Cell(TOGETHER, 0, name, _recipe(name, budget, graphs, members=3)))
     return found
 
 
