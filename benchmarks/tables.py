@@ -124,22 +124,10 @@ def beside(program, path, split, epochs, folder):
     kind, metric = ("regression", "mae") if task.kind == "regression" else ("classification", "roc")
     columns = ["--smiles-columns", "smiles", "--accelerator", "cpu", "--devices", "1"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    called = [
-        program,
-        "train",
-        "-i",
-        whole,
-        "-o",
-        place,
-        "--target-columns",
-        "y",
-        "--task-type",
-        kind,
-        "--metrics",
-        metric,
-    ]
+    called = [program, "train", "-i", whole, "-o", place]
+    asked_for = ["--target-columns", "y", "--task-type", kind, "--metrics", metric]
     chosen = ["--splits-column", "split", "--epochs", str(epochs), "--pytorch-seed", "0"]
-    subprocess.run([*called, *chosen, *columns], check=True, capture_output=True)
+    subprocess.run([*called, *asked_for, *chosen, *columns], check=True, capture_output=True)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     scores = []
     for part in ("val", "test"):
