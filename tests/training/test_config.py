@@ -111,7 +111,10 @@ def test_settings_survive_the_file(tmp_path):
         ("network=gin", "network: 'gin'; expected settings by name"),
         ("encoding=3", "transform: 3; expected settings by name"),
         ("model=esc-gn", "model: 'esc-gn'; did you mean 'esc-gnn'? There are esc-gnn, gin"),
-        ("preset=authors/zinc-12k", "preset: 'authors/zinc-12k'; those of esc-gnn are: ours/ogbg-molhiv, ours/zinc-12k, "),
+        (
+            "preset=authors/zinc-12k",
+            "preset: 'authors/zinc-12k'; those of esc-gnn are: ours/ogbg-molhiv, ours/zinc-12k, ",
+        ),
         ("epochs=many", "epochs: "),
         ("transform.hops=0", "transform: hops: 0; expected an integer from 1 to 256"),
         ("transform.hops=1,1", "transform: hops: (1, 1); expected one or more different radii"),
