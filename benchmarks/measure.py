@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -37,12 +38,13 @@ def in_new_process(code: str, environment: dict[str, str], *arguments: str) -> t
 
 
 def record(benchmark: str, figures: dict[str, Any]) -> None:
-    """Append one run to `history.jsonl`, with what it takes to read it later."""
+    """Append one run to `history.jsonl`, with what it takes to read it later; of paths of this machine the last name."""
+    words = shlex.split(provenance.command())
     line = {
         "benchmark": benchmark,
         "time": provenance.now(),
         "commit": provenance.commit(),
-        "command": provenance.command(),
+        "command": shlex.join(Path(word).name if Path(word).is_absolute() else word for word in words),
         "cores": os.cpu_count(),
         "versions": provenance.versions(),
         "figures": figures,
