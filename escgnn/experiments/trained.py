@@ -15,6 +15,7 @@ from escgnn.experiments.experiment import Cell, Outcome
 from escgnn.experiments.machine_time import Afforded, afford
 from escgnn.task import Task
 from escgnn.training import (
+    EnsembleResult,
     FoldResult,
     Result,
     TrainConfig,
@@ -233,10 +234,8 @@ def outcome(
         note: What a reader should know.
     """
     result = trained.result
-    factor = 100.0 if percent else 1.0
     return Outcome(
-        values={table: _chosen(result.test, columns, factor)},
-        validation=_chosen(result.validation, columns, factor),
+        **_metrics(result, table, columns, percent),
         config={**config_of(trained.folder), **_about(trained.folder, trained.afforded)},
         epochs=result.epochs,
         seconds=result.seconds,
@@ -253,10 +252,8 @@ def together(
     bundle = bundle_of(cell.settings)
     config = config_for(cell, bundle)
     result = fit_ensemble(bundle, config, folder, cell.settings["members"], resume=True, progress=progress)
-    factor = 100.0 if percent else 1.0
     return Outcome(
-        values={table: _chosen(result.test, columns, factor)},
-        validation=_chosen(result.validation, columns, factor),
+        **_metrics(result, table, columns, percent),
         config={**config_of(folder / "member0"), "members": len(result.members)},
         epochs=sum(member.epochs for member in result.members),
         seconds=sum(member.seconds for member in result.members),
@@ -264,10 +261,15 @@ def together(
     )
 
 
-def _chosen(metrics: Mapping[str, float | None], columns: Mapping[str, str], factor: float) -> dict[str, float | None]:
-    """The metric of each column, times the factor where there is one."""
-    found = {column: metrics[metric] for column, metric in columns.items()}
-    return {column: None if value is None else value * factor for column, value in found.items()}
+def _metrics(result: Result | EnsembleResult, table: str, columns: Mapping[str, str], percent: bool) -> dict[str, Any]:
+    """Test and validation values of an outcome; what is unknown stays so."""
+    factor = 100.0 if percent else 1.0
+
+    def chosen(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+        found = {column: metrics[metric] for column, metric in columns.items()}
+        return {column: None if value is None else value * factor for column, value in found.items()}
+
+    return {"values": {table: chosen(result.test)}, "validation": chosen(result.validation)}
 
 
 def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:
