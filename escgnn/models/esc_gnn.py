@@ -52,6 +52,8 @@ class ESCGNN(Frame):
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
         pool: How nodes make a graph: ``"sum"``, ``"mean"``, both side by side (``"sum+mean"``) or ``"attention"``.
+        additive: Whether a graph's prediction is linear in what its nodes contribute: the perceptron of the read-out is then
+            applied to nodes, before they are pooled, and not to the pooled vector.
         readout_norm: Whether the vectors of nodes are normalised before they are read out, and sums, with the number of
             nodes beside them, are in units of the mean size that `fit_structure` measures. Residual streams only grow,
             and sums with them, so without it one step may move every prediction.
@@ -101,6 +103,7 @@ class ESCGNN(Frame):
         norm: str = "batch",
         dropout: float = 0.0,
         pool: str = "sum",
+        additive: bool = False,
         readout_norm: bool = True,
         heads: int = 4,
         positional: Mapping[str, Any] | None = None,

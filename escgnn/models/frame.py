@@ -184,7 +184,7 @@ class Frame(Network):
 
     Weights are drawn in the order in which the parts are made, so each network says when: `add_features`, `add_positions`,
     then its body, then `add_read_out`. Which there are follows from its `settings`: ``node_features``, ``edge_features``,
-    ``positional``, ``level``, ``pool``, and ``readout_norm``, which keeps training steady: see `SizedSumPool`.
+    ``positional``, ``level``, ``pool``, ``additive``, and ``readout_norm``, which keeps training steady: see `SizedSumPool`.
     """
 
     @classmethod
@@ -209,7 +209,12 @@ class Frame(Network):
         self.level: str = self.settings["level"]
         is_normed = self.settings.get("readout_norm", False)
         pooling = (STEADY_POOLS if is_normed else POOLS)[self.settings.get("pool", "sum")]
+        is_additive = self.settings.get("additive", False)
+        if is_additive and self.level != "graph":
+            raise ValueError(f"additive: nodes add up to a graph, but the level is {self.level}")
         self.final_norm = NORMS[self.settings.get("norm", "batch")](width) if is_normed else nn.Identity()
+        self.contribution = nn.Sequential(nn.Linear(width, hidden), nn.ReLU()) if is_additive else None
+        width = hidden if is_additive else width
         self.pool = pooling(width) if self.level == "graph" else None
         inputs = self.pool.out_channels if self.pool is not None else width
         if self.level == "edge":
@@ -219,7 +224,8 @@ class Frame(Network):
             raise ValueError(f"descriptors: {descriptors}, but they are of graphs, and the level is {self.level}")
         self.described = DescriptorEncoder(descriptors, hidden) if descriptors else None
         inputs += hidden if descriptors else 0
-        self.head = self.make_head(inputs, hidden, self.settings["out_channels"])
+        outputs = self.settings["out_channels"]
+        self.head = nn.Linear(inputs, outputs) if is_additive else self.make_head(inputs, hidden, outputs)
 
     def make_head(self, inputs: int, hidden: int, outputs: int) -> nn.Module:
         """What turns a vector into predictions."""
@@ -278,6 +284,8 @@ class Frame(Network):
         descriptors: Tensor | None = None,
     ) -> Tensor:
         h = self.final_norm(h)  # (N, width)
+        if self.contribution is not None:
+            h = self.contribution(h)  # (N, hidden)
         if self.pool is not None:
             h = self.pool(h, batch, num_graphs)  # (G, width)
         if self.level == "edge":

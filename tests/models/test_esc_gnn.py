@@ -49,6 +49,7 @@ CASES = {
     "random walk": {"positional": {"kind": "random_walk", "size": 3}},
     "degrees": {**ON, "backbone": "pna", "degrees": [1, 4, 3]},
     "degrees, no edges": {**ON, "backbone": "pna", "degrees": [5]},
+    "additive": {**ON, **FEATURES, "additive": True, "jumping": "concat", "pool": "sum+mean"},
     "count skip": {**ON, **FEATURES, "count_skip": True},
     "count skip, nodes": {**ON, "count_skip": True, "level": "node"},
 }
@@ -280,6 +281,26 @@ def test_twice_the_graph_is_twice_the_vector():
     one, two = features(graphs.molecule_like(1)), Batch.from_data_list([features(graphs.molecule_like(1))] * 2)
     twice = Data(x=two.x, edge_index=two.edge_index, edge_attr=two.edge_attr)
     assert_close(model(doubled(ENCODING(twice))), 2 * model(doubled(ENCODING(one))))
+
+
+@pytest.mark.parametrize("additive", [True, False])
+def test_contributions_of_nodes_add_up(additive):
+    """Two graphs side by side are their sum, less the bias that both have: so where the perceptron reads nodes, not sums."""
+    model = ESCGNN(4, **ON, hidden=8, additive=additive, **FEATURES)
+    model.fit_structure([batch_of(members())])
+    model(batch_of(members(20)))  # running statistics
+    model = model.double().eval()
+    parts = [features(graphs.molecule_like(seed)) for seed in (1, 2)]
+    both = Batch.from_data_list(parts)
+    union = Data(x=both.x, edge_index=both.edge_index, edge_attr=both.edge_attr)
+    first, second, together = (model(doubled(ENCODING(data))) for data in (*parts, union))
+    nothing = model.head(torch.zeros(1, model.pool.out_channels).double())
+    assert torch.allclose(together + nothing, first + second) is additive
+
+
+def test_contributions_add_up_to_graphs_alone():
+    with pytest.raises(ValueError, match="additive: nodes add up to a graph, but the level is node"):
+        ESCGNN(1, level="node", additive=True)
 
 
 def test_learns_to_count():
