@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Any
 
 from escgnn import provenance, records
 from escgnn.experiments.experiment import Cell, Experiment
-from escgnn.experiments.trained import from_texts
+from escgnn.experiments.trained import from_texts, merged
 from escgnn.records import BUDGETS, Record
+from escgnn.zoo import recipe_of
 
 FOLDERS = ("--work", "--results")  # where files lay on one machine is no part of a result
 Report = Callable[[Record, int, int], None]  # a record, its number from 1, and how many there are
@@ -85,7 +86,19 @@ def is_done(record: Record, blank: Record) -> bool:
         return False
     if isinstance(before, dict) and "set" in before and "settings" in now:
         before = from_texts(before)
-    return bool(before == now)
+    return bool(before == now) and is_preset_of_today(record.config)
+
+
+def is_preset_of_today(config: Mapping[str, Any]) -> bool:
+    """Whether the settings of a recorded run are those that its cell's preset, known by name, stands for today."""
+    cell: Any = config.get("cell")
+    own = cell.get("settings", {}) if isinstance(cell, dict) else {}
+    if "preset" not in own:
+        return True
+    wanted = merged(recipe_of(own.get("model", "esc-gnn")).presets[own["preset"]], own)
+    measured = ("epochs", "warmup") if "cpu_minutes" in cell else ()  # these follow from the processor time
+    given = {name: value for name, value in wanted.items() if name not in ("preset", *measured)}
+    return merged(config, given) == config
 
 
 def _blank(experiment: Experiment, cell: Cell, budget: str) -> Record:

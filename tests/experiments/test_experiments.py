@@ -213,3 +213,18 @@ def test_what_was_recorded_is_not_computed_again():
                     assert not running.is_done(record, replace(blank, config={"cell": changed}))
     assert not done, "records that no cell stands for"
     assert texts > 50
+
+
+def test_a_preset_that_has_changed_is_computed_again(monkeypatch):
+    """A cell knows it by name only; how long a run with limited processor time took was measured, not set."""
+    preset = {"network": {"hidden": 8}, "epochs": 3, "transform": {"parts": ["joint"]}}
+    recipe = replace(running.recipe_of("esc-gnn"), presets={"ours/x": preset})
+    monkeypatch.setattr(running, "recipe_of", {"esc-gnn": recipe}.__getitem__)
+    config = {**preset, "network": {"hidden": 8, "layers": 5}, "lr": 0.1}
+    cells = {"settings": {"preset": "ours/x"}}
+    assert running.is_preset_of_today({**config, "cell": cells})
+    assert not running.is_preset_of_today({**config, "epochs": 2, "cell": cells})
+    assert running.is_preset_of_today({**config, "epochs": 2, "cell": {**cells, "cpu_minutes": 1.0}})
+    assert not running.is_preset_of_today({**config, "network": {"hidden": 9}, "cell": cells})
+    over = {"settings": {"preset": "ours/x", "network": {"hidden": 9}}}
+    assert running.is_preset_of_today({**config, "network": {"hidden": 9}, "cell": over})
