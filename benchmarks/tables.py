@@ -38,6 +38,7 @@ WAYS = {
     "paper's parts": {"transform": {"parts": PARTS}, "network": {"pool": "sum"}},
     "cycle": {"network": {"pool": "sum"}},
     "default": {},  # cycle, sum and mean
+    "additive": {"network": {"additive": True}},
     "three hops": {"transform": {"hops": 3}},
     "ring by types": {"transform": {"parts": [*CYCLE, "ring"], "types": TYPES, "typed": ["ring"], "ring_bins": 256}},
     "edge by types": {"transform": {"types": TYPES, "typed": ["edge"]}},
