@@ -221,10 +221,15 @@ def test_a_preset_that_has_changed_is_computed_again(monkeypatch):
     recipe = replace(running.recipe_of("esc-gnn"), presets={"ours/x": preset})
     monkeypatch.setattr(running, "recipe_of", {"esc-gnn": recipe}.__getitem__)
     config = {**preset, "network": {"hidden": 8, "layers": 5}, "lr": 0.1}
-    cells = {"settings": {"preset": "ours/x"}}
-    assert running.is_preset_of_today({**config, "cell": cells})
-    assert not running.is_preset_of_today({**config, "epochs": 2, "cell": cells})
-    assert running.is_preset_of_today({**config, "epochs": 2, "cell": {**cells, "cpu_minutes": 1.0}})
-    assert not running.is_preset_of_today({**config, "network": {"hidden": 9}, "cell": cells})
-    over = {"settings": {"preset": "ours/x", "network": {"hidden": 9}}}
-    assert running.is_preset_of_today({**config, "network": {"hidden": 9}, "cell": over})
+    cell = {"settings": {"preset": "ours/x"}}
+    other = {"network": {"hidden": 9}}
+
+    def is_done(cell, **changes):
+        record = records.Record("molecules", "ESC-GNN", "hour", 0, "", config={**config, **changes, "cell": cell})
+        return running.is_done(record, replace(record, config={"cell": cell}))
+
+    assert is_done(cell)
+    assert not is_done(cell, epochs=2)
+    assert is_done({**cell, "cpu_minutes": 1.0}, epochs=2, warmup=1)
+    assert not is_done(cell, **other)
+    assert is_done({"settings": {"preset": "ours/x", **other}}, **other)
