@@ -35,8 +35,8 @@ ZINC = Table(
     },
     digits=3,
     note="Ours is a small GIN backbone in a short run on a CPU; the paper's ESC-GNN is a graph transformer, 1,000 epochs. "
-    "Our recipe has cycles, and edges by types of bonds, in its encoding, and reads out sums and means (preset ours/zinc-12k): "
-    "400 epochs of 4 layers of 128; three are the mean of three such networks.",
+    "Our recipe has cycles, and edges by types of bonds, in its encoding, and adds up and averages what atoms contribute (preset "
+    "ours/zinc-12k): 400 epochs of 4 layers of 128; three are the mean of three such networks.",
 )
 LARGE = Table(
     label="tab:mol, ZINC-250k",

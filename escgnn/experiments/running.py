@@ -95,7 +95,7 @@ def is_preset_of_today(config: Mapping[str, Any]) -> bool:
     own = cell.get("settings", {}) if isinstance(cell, dict) else {}
     if "preset" not in own:
         return True
-    wanted = merged(recipe_of(own.get("model", "esc-gnn")).presets[own["preset"]], own)
+    wanted = merged(recipe_of(config["model"]).presets[own["preset"]], own)
     measured = ("epochs", "warmup") if "cpu_minutes" in cell else ()  # these follow from the processor time
     given = {name: value for name, value in wanted.items() if name not in ("preset", *measured)}
     return merged(config, given) == config

@@ -213,7 +213,7 @@ class Frame(Network):
         if is_additive and self.level != "graph":
             raise ValueError(f"additive: nodes add up to a graph, but the level is {self.level}")
         self.final_norm = NORMS[self.settings.get("norm", "batch")](width) if is_normed else nn.Identity()
-        self.contribution = nn.Sequential(nn.Linear(width, hidden), nn.ReLU()) if is_additive else None
+        self.contribution = nn.Sequential(nn.Linear(width, hidden), nn.ReLU()) if is_additive else nn.Identity()
         width = hidden if is_additive else width
         self.pool = pooling(width) if self.level == "graph" else None
         inputs = self.pool.out_channels if self.pool is not None else width
@@ -283,9 +283,7 @@ class Frame(Network):
         num_graphs: int,
         descriptors: Tensor | None = None,
     ) -> Tensor:
-        h = self.final_norm(h)  # (N, width)
-        if self.contribution is not None:
-            h = self.contribution(h)  # (N, hidden)
+        h = self.contribution(self.final_norm(h))  # (N, width), or (N, hidden) if they add up
         if self.pool is not None:
             h = self.pool(h, batch, num_graphs)  # (G, width)
         if self.level == "edge":

@@ -18,12 +18,8 @@ ZINC: dict[str, Any] = {  # parts, types and pool as validation found them; see 
         "nodes": True,
     },
 }
-LOCAL = {
-    "hidden": 128,
-    "layers": 4,
-    "pool": "sum+mean",
-    "additive": True,
-}  # what atoms contribute, each by what is near it
+# A molecule is what its atoms contribute, each by what is near it.
+LOCAL = {"hidden": 128, "layers": 4, "pool": "sum+mean", "additive": True}
 DEEP = {"hidden": 96, "layers": 6, "pool": "sum+mean"}
 HIV: dict[str, Any] = {  # shallow, with half of everything dropped, and weights averaged over four epochs
     "optimizer": "adamw",

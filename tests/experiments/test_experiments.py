@@ -220,7 +220,7 @@ def test_a_preset_that_has_changed_is_computed_again(monkeypatch):
     preset = {"network": {"hidden": 8}, "epochs": 3, "transform": {"parts": ["joint"]}}
     recipe = replace(running.recipe_of("esc-gnn"), presets={"ours/x": preset})
     monkeypatch.setattr(running, "recipe_of", {"esc-gnn": recipe}.__getitem__)
-    config = {**preset, "network": {"hidden": 8, "layers": 5}, "lr": 0.1}
+    config = {**preset, "model": "esc-gnn", "network": {"hidden": 8, "layers": 5}, "lr": 0.1}
     cell = {"settings": {"preset": "ours/x"}}
     other = {"network": {"hidden": 9}}
 
