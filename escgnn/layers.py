@@ -84,14 +84,8 @@ class StructuralEmbedding(nn.Module):
 
     def forward(self, data: Any) -> Tensor:
         """The embedding of every row of a batch, or of a mapping that holds the three tensors."""
-        length, bins, counts = self.rows(data)
-        chosen, copy = None, None
-        if self.dedup and _is_plain(counts):
-            chosen, copy = distinct_rows(length, bins, counts)
-        with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
-            rows = self._product(length, bins, counts, chosen)  # (chosen rows, channels)
-        out: Tensor = self.mlp(rows)
-        return out if copy is None else out.index_select(0, copy)  # (R, channels)
+        (out,) = embeddings_of([self], data)
+        return out
 
     def rows(self, data: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Lengths, bins and counts that a batch holds."""
@@ -107,25 +101,49 @@ class StructuralEmbedding(nn.Module):
             )
         return length, bins, counts
 
-    def _product(self, length: Tensor, bins: Tensor, counts: Tensor, chosen: Tensor | None) -> Tensor:
-        """Counts times weights of the rows that are chosen, ascending; of all if None."""
-        weight = self.weight / self.deviation.unsqueeze(1)  # (bins, channels)
-        constant = -self.mean @ weight  # (channels,)
-        found = count_matrix(length, bins, counts, chosen, self.num_bins, weight.dtype) if _is_plain(counts) else None
-        if found is not None:
-            matrix, used = found  # (chosen rows, used bins), (used bins,)
-            return torch.addmm(constant, matrix, weight.index_select(0, used))  # (chosen rows, channels)
-        if chosen is not None:
-            is_chosen = torch.zeros_like(length, dtype=torch.bool).index_fill_(0, chosen, True)  # (R,)
-            entries = is_chosen.repeat_interleave(length)  # (nnz,)
-            length, bins, counts = length[chosen], bins[entries], counts[entries]
-        values = counts.to(weight.dtype)  # (nnz,)
-        if self.num_bins <= MATMUL_BINS:
-            row = torch.repeat_interleave(length.long(), output_size=bins.numel())  # (nnz,)
-            dense = values.new_zeros(length.numel() * self.num_bins).scatter_(0, row * self.num_bins + bins, values)
-            return torch.addmm(constant, dense.view(-1, self.num_bins), weight)  # (R, channels)
-        start = (length.cumsum(0) - length).to(bins.dtype)  # (R,)
-        return functional.embedding_bag(bins, weight, start, mode="sum", per_sample_weights=values) + constant
+    def map(self) -> tuple[Tensor, Tensor]:
+        """What a count of 1 in each bin adds, (bins, channels), and what all rows have in common, (channels,)."""
+        weight = self.weight / self.deviation.unsqueeze(1)
+        return weight, -self.mean @ weight
+
+
+def embeddings_of(embeddings: Sequence[StructuralEmbedding], data: Any) -> list[Tensor]:
+    """The embeddings of every row of a batch by several that read the same rows, which are looked at once."""
+    first = embeddings[0]
+    length, bins, counts = first.rows(data)
+    chosen, copy = None, None
+    if first.dedup and _is_plain(counts):
+        chosen, copy = distinct_rows(length, bins, counts)
+    with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
+        maps = [embedding.map() for embedding in embeddings]
+        weight = torch.cat([own for own, _ in maps], 1)  # (bins, all channels)
+        constant = torch.cat([own for _, own in maps])  # (all channels,)
+        rows = _product(weight, constant, length, bins, counts, chosen)  # (chosen rows, all channels)
+    sizes = [embedding.weight.size(1) for embedding in embeddings]
+    found = [embedding.mlp(own) for embedding, own in zip(embeddings, rows.split(sizes, 1), strict=True)]
+    return found if copy is None else [own.index_select(0, copy) for own in found]  # (R, channels) each
+
+
+def _product(
+    weight: Tensor, constant: Tensor, length: Tensor, bins: Tensor, counts: Tensor, chosen: Tensor | None
+) -> Tensor:
+    """Counts times weights, and the constant, of the rows that are chosen, ascending; of all if None."""
+    num_bins = weight.size(0)
+    found = count_matrix(length, bins, counts, chosen, num_bins, weight.dtype) if _is_plain(counts) else None
+    if found is not None:
+        matrix, used = found  # (chosen rows, used bins), (used bins,)
+        return torch.addmm(constant, matrix, weight.index_select(0, used))  # (chosen rows, channels)
+    if chosen is not None:
+        is_chosen = torch.zeros_like(length, dtype=torch.bool).index_fill_(0, chosen, True)  # (R,)
+        entries = is_chosen.repeat_interleave(length)  # (nnz,)
+        length, bins, counts = length[chosen], bins[entries], counts[entries]
+    values = counts.to(weight.dtype)  # (nnz,)
+    if num_bins <= MATMUL_BINS:
+        row = torch.repeat_interleave(length.long(), output_size=bins.numel())  # (nnz,)
+        dense = values.new_zeros(length.numel() * num_bins).scatter_(0, row * num_bins + bins, values)
+        return torch.addmm(constant, dense.view(-1, num_bins), weight)  # (R, channels)
+    start = (length.cumsum(0) - length).to(bins.dtype)  # (R,)
+    return functional.embedding_bag(bins, weight, start, mode="sum", per_sample_weights=values) + constant
 
 
 def distinct_rows(length: Tensor, bins: Tensor, counts: Tensor) -> tuple[Tensor | None, Tensor | None]:

@@ -16,7 +16,7 @@ from escgnn.models.backbones import GINE
 from escgnn.models.edge_gated import EdgeGatedLayer
 from escgnn.models.frame import Frame, check_shared
 from escgnn.models.heads import halving, one_layer
-from escgnn.models.normed_structure import NormedStructure, check_structure, fit_structures
+from escgnn.models.normed_structure import NormedStructure, check_structure, fit_structures, structures_of
 
 LOCALS = ("gine", "gatedgcn", "none")
 
@@ -54,7 +54,9 @@ class GraphGPS(Frame):
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped of what is added in every layer.
         attention_dropout: Share of attention weights dropped.
-        pool: How nodes make a graph: ``"sum"``, ``"mean"`` or ``"attention"``.
+        pool: How nodes make a graph, as for `escgnn.models.ESCGNN`.
+        additive: Whether a graph's prediction is linear in what its nodes contribute, likewise.
+        readout_norm: Whether sums are taken in units of the mean size of graphs, and vectors normalised before, likewise.
         linear_head: Whether a linear map reads out, as on ogbg-molpcba, and not three layers of half the size each.
         structure_scale: Whether counts of the structural encoding are ``"fitted"`` or taken as they are, ``"none"``.
 
@@ -82,6 +84,8 @@ class GraphGPS(Frame):
         dropout: float = 0.0,
         attention_dropout: float = 0.5,
         pool: str = "sum",
+        additive: bool = False,
+        readout_norm: bool = False,
         linear_head: bool = False,
         structure_scale: str = "fitted",
     ) -> None:
@@ -160,10 +164,10 @@ class GraphGPS(Frame):
         edge = self.edge_vectors(tensors)  # (E, hidden), or None
         if self.start is not None:
             edge = self.start.expand(edge_index.size(1), -1)
+        structures = structures_of([*self.structures], tensors) if len(self.structures) else []  # (E, hidden) each
         for i, layer in enumerate(self.layers):
-            if len(self.structures):
-                structure = self.structures[i](tensors)  # (E, hidden)
-                edge = structure if edge is None else edge + structure
+            if structures:
+                edge = structures[i] if edge is None else edge + structures[i]
             h, edge = layer(h, edge, edge_index, rooms)  # (N, hidden), (E, hidden)
         return self._read_out(h, edge_index, edge, batch, tensors["ptr"].numel() - 1)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from escgnn.layers import NORMS, SCALES, StructuralEmbedding, check_choice
+from escgnn.layers import NORMS, SCALES, StructuralEmbedding, check_choice, embeddings_of
 
 
 class NormedStructure(nn.Module):
@@ -41,8 +41,14 @@ class NormedStructure(nn.Module):
 
     def forward(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Vectors of all edges."""
-        out: Tensor = self.mlp(self.counts(tensors))  # (E, channels)
+        (out,) = structures_of([self], tensors)
         return out
+
+
+def structures_of(structures: Sequence[NormedStructure], tensors: Mapping[str, Tensor]) -> list[Tensor]:
+    """Vectors of all edges by each of these, (E, channels); the counts are looked at once."""
+    counts = embeddings_of([structure.counts for structure in structures], tensors)
+    return [structure.mlp(own) for structure, own in zip(structures, counts, strict=True)]
 
 
 def check_structure(settings: Mapping[str, Any]) -> None:

@@ -95,7 +95,7 @@ ZOO: dict[str, Recipe] = {
         fixed={"nodes": False},
         paper=f"{ESC}; {GPS}",
         cost=f"{ATTENTION}; structure and encodings are made before",
-        presets=presets.ESC_GRAPH_GPS,
+        presets={**presets.ESC_GRAPH_GPS, **ours.ESC_GRAPH_GPS},
     ),
     "ogb-gin": Recipe(
         OGBGIN,

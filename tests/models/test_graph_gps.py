@@ -84,6 +84,30 @@ def test_attention_is_that_of_torch_in_every_graph():
         torch.testing.assert_close(found, expected)
 
 
+def test_weights_are_dropped_in_training_and_keep_their_mean():
+    torch.manual_seed(0)
+    own = GraphAttention(8, 2, dropout=0.5).train()
+    rooms = rooms_of(torch.tensor([0, 9]), torch.zeros(9, dtype=torch.int64))
+    h = torch.randn(9, 8)
+    drawn = torch.stack([own(h, rooms) for _ in range(4000)])
+    assert drawn.std(0).min() > 1e-3
+    torch.testing.assert_close(drawn.mean(0), own.eval()(h, rooms), rtol=0, atol=0.02)
+
+
+def test_what_nodes_contribute_is_read_out_by_a_linear_map():
+    network = network_of(walks=0, pool="sum+mean", additive=True, readout_norm=True)
+    batch = batch_of(MEMBERS)
+    network.prepare([batch], [batch], None)
+    found = []
+    network.contribution.register_forward_hook(lambda _, __, out: found.append(out))
+    said = network(batch)
+    (contributions,) = found
+    sums = network.pool(contributions, batch.batch, batch.num_graphs)
+    assert isinstance(network.head, nn.Linear) and contributions.min() == 0
+    torch.testing.assert_close(said, sums @ network.head.weight.T + network.head.bias)
+    torch.testing.assert_close(network(batch_of([MEMBERS[1]])), said[[1]])
+
+
 def test_a_graph_has_at_most_twice_as_many_places_as_nodes():
     ptr = torch.tensor([0, 1, 1, 4, 10, 26, 43, 143])
     number = torch.repeat_interleave(torch.arange(7), ptr.diff())
