@@ -120,7 +120,7 @@ def embeddings_of(embeddings: Sequence[StructuralEmbedding], data: Any) -> list[
         constant = torch.cat([own for _, own in maps])  # (all channels,)
         rows = _product(weight, constant, length, bins, counts, chosen)  # (chosen rows, all channels)
     sizes = [embedding.weight.size(1) for embedding in embeddings]
-    found = [embedding.mlp(own) for embedding, own in zip(embeddings, rows.split(sizes, 1), strict=True)]
+    found = [embedding.mlp(own) for embedding, own in zip(embeddings, torch.split(rows, sizes, 1), strict=True)]
     return found if copy is None else [own.index_select(0, copy) for own in found]  # (R, channels) each
 
 

@@ -111,10 +111,12 @@ class GraphAttention(nn.Module):
         silent = silent.repeat_interleave(heads, 0).unsqueeze(1)  # (lines * heads, 1, width)
         scores = torch.baddbmm(silent, query, key.transpose(1, 2), alpha=query.size(2) ** -0.5)
         weights = self._dropped(scores.softmax(2))  # (lines * heads, width, width)
-        return (weights @ value).view(count, heads, width, -1).transpose(1, 2).flatten(2)
+        heard: Tensor = (weights @ value).view(count, heads, width, -1).transpose(1, 2)  # (lines, width, heads, size)
+        return heard.flatten(2)
 
     def _dropped(self, weights: Tensor) -> Tensor:
         share = self.inside.dropout
         if not self.training or not share:
             return weights
-        return weights * ((torch.rand_like(weights) >= share) / (1 - share))
+        kept: Tensor = (torch.rand_like(weights) >= share) / (1 - share)
+        return weights * kept
