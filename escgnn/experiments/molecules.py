@@ -37,7 +37,7 @@ ZINC = Table(
     digits=3,
     note="Ours is a small GIN backbone in a short run on a CPU; the paper's ESC-GNN is a graph transformer, 1,000 epochs. "
     "Authors' backbone: that transformer, 10 layers of 64, with the paper's parts and no positions, which adds up and averages "
-    "what atoms contribute (model esc-graphgps, preset ours/zinc-12k): 360 epochs in batches of 64. "
+    "what atoms contribute (model esc-graphgps, preset ours/zinc-12k): 200 epochs in batches of 64. "
     "Our recipe has cycles, and edges by types of bonds, in its encoding, and adds up and averages what atoms contribute (preset "
     "ours/zinc-12k): 400 epochs of 4 layers of 128; three are the mean of three such networks.",
 )

@@ -61,6 +61,6 @@ ESC_GRAPH_GPS: Presets = {
         },
         "warmup": 10,
         "batch_size": 64,
-        "epochs": 360,
+        "epochs": 200,
     }
 }
