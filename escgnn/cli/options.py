@@ -85,7 +85,10 @@ Kind = Annotated[
 ]
 Descriptors = Annotated[
     str | None,
-    typer.Option(help="Numbers beside each molecule, by commas: morgan-count, rdkit, and columns of your own table."),
+    typer.Option(
+        help="Numbers beside each molecule, by commas: morgan-count, feature-morgan-count, atom-pair-count, maccs, rdkit, and "
+        "columns of your own table."
+    ),
 ]
 Labels = Annotated[Path | None, typer.Option(help="Table with the targets of a graph file.", callback=file_path)]
 

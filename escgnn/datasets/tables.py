@@ -59,7 +59,8 @@ class TableOptions:
             regression. Where a target of such words stands beside others, each has the kind of its own values.
         seed: For a random split.
         fractions: Sizes of the parts of a random or scaffold split.
-        descriptors: Numbers beside the graph: ``"morgan-count"``, ``"rdkit"``, and columns by name; see `Descriptors`.
+        descriptors: Numbers beside the graph: sets such as ``"morgan-count"`` and ``"rdkit"``, and columns by name; see
+            `Descriptors`.
         folds: Of a cross-validation instead of one split, random or by scaffolds; classes are dealt out evenly.
     """
 

@@ -1,10 +1,12 @@
 """Numbers beside the graph: RDKit's own, the user's columns, and what becomes of those that are unknown."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from rdkit import Chem
 from rdkit.Chem import Descriptors as Known
-from rdkit.Chem import rdFingerprintGenerator
+from rdkit.Chem import MACCSkeys, rdFingerprintGenerator
 
 from escgnn import datasets
 from escgnn.datasets import Descriptors, fingerprints, grouped_folds
@@ -35,6 +37,27 @@ def test_they_are_what_rdkit_says():
         assert known.mean() > 0.9
 
 
+def test_fingerprints_stand_in_one_order_whatever_was_asked_for():
+    chosen = Descriptors.chosen(["maccs", "dose", "atom-pair-count", "feature-morgan-count"])
+    assert chosen.chosen_by == ["feature-morgan-count", "atom-pair-count", "maccs", "dose"]
+    assert chosen == Descriptors.read(asdict(chosen)) and chosen.width == 2 * 1024 + 167 + 1
+    assert [chosen.names[place] for place in (0, 1024, 2048, -1)] == [
+        "feature morgan 0",
+        "atom pairs 0",
+        "maccs 0",
+        "dose",
+    ]
+    found = chosen.of(SMILES, {"dose": range(6)})
+    kinds = rdFingerprintGenerator.GetMorganFeatureAtomInvGen()
+    functional = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=1024, atomInvariantsGenerator=kinds)
+    pairs = rdFingerprintGenerator.GetAtomPairGenerator(fpSize=1024)
+    for number, (row, text) in enumerate(zip(found, SMILES, strict=True)):
+        molecule = Chem.MolFromSmiles(text)
+        keys = [*MACCSkeys.GenMACCSKeys(molecule)]
+        counts = [generator.GetCountFingerprintAsNumPy(molecule) for generator in (functional, pairs)]
+        np.testing.assert_array_equal(row, np.concatenate([*counts, keys, [number]]))
+
+
 def test_columns_and_what_is_no_number(table, tmp_path):
     bundle = datasets.load(table, targets=["y"], descriptors=["Assay", "morgan-count"], split="80/10/10")
     numbers = bundle.graphs.column("descriptors").numpy()
@@ -56,7 +79,7 @@ def test_a_molecule_without_end_has_unknown_ones():
     ("options", "message"),
     [
         ({"descriptors": ["y"]}, "'y' is a target"),
-        ({"descriptors": ["rdkit", "rdkit"]}, "expected a list of morgan-count, rdkit and columns, each once"),
+        ({"descriptors": ["rdkit", "rdkit"]}, "expected a list of morgan-count, .*, rdkit and columns, each once"),
         ({"descriptors": ["Morgan-Counts"]}, "did you mean 'morgan-count'"),
         ({"descriptors": ["nothing"]}, "nothing"),
         ({"folds": 2}, "folds: 2 by 'random'; expected 3 or more"),
@@ -81,6 +104,8 @@ def test_rdkit_of_another_version():
         Descriptors(rdkit=("Smell",)).of(["C"])
     with pytest.raises(ValueError, match="expected a number of bins, and names"):
         Descriptors.read({"morgan": "many"})
+    with pytest.raises(ValueError, match="expected a number of bins, and names"):
+        Descriptors.read({"maccs": 200})
 
 
 def test_bare_graphs_have_none(tmp_path):
