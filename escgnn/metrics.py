@@ -101,7 +101,9 @@ def choose_loss(name: str, task: Task) -> str:
     return fitting[0] if name == "auto" else name
 
 
-def loss_terms(loss: str, output: Tensor, y: Tensor, weights: Sequence[Tensor] | None = None) -> tuple[Tensor, Tensor]:
+def loss_terms(
+    loss: str, output: Tensor, y: Tensor, weights: Sequence[Tensor] | None = None, smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
     """The sum of the losses of all known targets, and how many they are; numbers must be standardised.
 
     Args:
@@ -109,14 +111,18 @@ def loss_terms(loss: str, output: Tensor, y: Tensor, weights: Sequence[Tensor] |
         output: What the network says.
         y: The targets.
         weights: Of the classes of each target, as `class_weights` gives them.
+        smoothing: Share of a row that belongs to all classes alike, whatever its class is; numbers have none.
     """
     if loss == "ce":
         target = y.view(-1)
         known = target >= 0
-        terms = functional.cross_entropy(output, target.clamp(min=0), reduction="none")
+        terms = functional.cross_entropy(output, target.clamp(min=0), reduction="none", label_smoothing=smoothing)
     else:
         known = ~y.isnan()
-        terms = ELEMENTWISE[loss](output, y.nan_to_num().to(output.dtype), reduction="none")
+        answers = y.nan_to_num().to(output.dtype)
+        if loss == "bce":
+            answers = (1 - smoothing) * answers + smoothing / 2
+        terms = ELEMENTWISE[loss](output, answers, reduction="none")
     if weights is not None and loss in ("ce", "bce"):
         classes = y.view(len(y), -1).nan_to_num().long().clamp(min=0)  # (rows, targets)
         columns = [own.to(terms)[column] for own, column in zip(weights, classes.T, strict=True)]
@@ -143,16 +149,21 @@ def class_weights(task: Task, y: Tensor) -> list[Tensor]:
 
 
 def task_loss(
-    task: Task, loss: str, output: Tensor, y: Tensor, weights: Sequence[Tensor] | None = None
+    task: Task,
+    loss: str,
+    output: Tensor,
+    y: Tensor,
+    weights: Sequence[Tensor] | None = None,
+    smoothing: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """The same of a task; of a mixed one, of all its targets together, each with the loss of its kind."""
     if not task.parts:
-        return loss_terms(loss, output, y, weights)
+        return loss_terms(loss, output, y, weights, smoothing)
     terms = []
     for part, place, columns, answers in _by_target(task, output, y):
         own = loss if loss in LOSSES[part.kind] else "auto"
         own_weights = None if weights is None else [weights[place]]
-        terms.append(loss_terms(choose_loss(own, part), columns, answers, own_weights))
+        terms.append(loss_terms(choose_loss(own, part), columns, answers, own_weights, smoothing))
     sums, counts = zip(*terms, strict=True)
     return torch.stack(sums).sum(), torch.stack(counts).sum()
 

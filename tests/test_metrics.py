@@ -72,6 +72,23 @@ def test_unknown_classes_are_masked():
     assert not output.grad[1].any()
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_a_share_of_a_row_belongs_to_all_classes(share):
+    output = torch.tensor([[2.0, 0.0, -1.0], [0.0, 9.0, 3.0]], dtype=torch.float64)
+    logs = output.log_softmax(1)
+    expected = -(1 - share) * (logs[0, 0] + logs[1, 2]) - share * logs.mean(1).sum()
+    torch.testing.assert_close(loss_terms("ce", output, torch.tensor([[0], [2]]), None, share)[0], expected)
+    chance = output.sigmoid()
+    yes = torch.tensor([[1.0, 0.0, NAN], [0.0, 1.0, 1.0]], dtype=torch.float64)
+    known = ~yes.isnan()
+    right = torch.where(yes == 1, chance, 1 - chance).log()
+    wrong = torch.where(yes == 1, 1 - chance, chance).log()
+    binary = -((1 - share / 2) * right + share / 2 * wrong)[known].sum()
+    torch.testing.assert_close(loss_terms("bce", output, yes, None, share)[0], binary)
+    numbers = torch.zeros_like(output)
+    assert torch.equal(loss_terms("l1", output, numbers, None, share)[0], loss_terms("l1", output, numbers)[0])
+
+
 def test_regression_metrics():
     output = torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
     y = torch.tensor([[1.0, 10.0], [4.0, NAN], [NAN, 26.0]])

@@ -53,6 +53,8 @@ class TrainConfig(BaseModel):
         keep: Share of the free memory that encodings of training and validation graphs may take to be kept between epochs;
             with 0, or if they take more, every batch is encoded anew. It changes no number.
         balance: Whether rare classes weigh as much in the loss as frequent ones.
+        smoothing: Share of each training row that belongs to all classes alike, whatever its class is: a network that has learnt
+            its rows by heart is then less sure of others, and its validation loss says more.
         init_from: Folder of a run whose weights are taken to begin with, as far as they fit.
         freeze: Whether all of these stay as they are, and only what belongs to the targets is trained.
     """
@@ -85,6 +87,7 @@ class TrainConfig(BaseModel):
     workers: int = Field(default=0, ge=0, le=limits.MOST_PROCESSES)
     keep: float = Field(default=0.25, ge=0, le=1)
     balance: bool = False
+    smoothing: float = Field(default=0.0, ge=0, lt=1)
     init_from: str | None = None
     freeze: bool = False
 

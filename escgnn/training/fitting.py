@@ -189,6 +189,8 @@ def _check(bundle: DatasetBundle, config: TrainConfig) -> None:
     choose_loss(config.loss, task)
     if config.balance and task.kind == "regression":
         raise ValueError("balance: it is for classes, and these targets are numbers")
+    if config.smoothing and task.kind == "regression":
+        raise ValueError("smoothing: it is for classes, and these targets are numbers")
     sizes = {name: len(getattr(bundle, name)) for name in ("train", "validation", "test")}
     for name, size in sizes.items():
         if not size and name != "test":

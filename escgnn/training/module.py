@@ -272,9 +272,10 @@ class Learner(LightningModule):
         return total * self.trainer.world_size / everywhere.clamp(min=1)
 
     def _loss_terms(self, output: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """The sum of the losses of all known targets, and how many they are."""
+        """The sum of the losses of all known targets, and how many they are; classes are smoothed in training alone."""
         target = self.scaling.standardise(y) if self.task.has_numbers else y
-        return task_loss(self.task, self.loss_name, output, target, self.weights)
+        smoothing = self.config.smoothing if self.training else 0.0
+        return task_loss(self.task, self.loss_name, output, target, self.weights, smoothing)
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
         """Follow the weights, and what batch normalisation has seen, with their running mean."""

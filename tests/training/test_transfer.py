@@ -1,10 +1,12 @@
 """Beginning with another run's weights, letting them rest, and rare classes that weigh as much as frequent ones."""
 
+import csv
 from dataclasses import replace
 
 import pytest
 import torch
 
+from escgnn.datasets import Split
 from escgnn.metrics import class_weights, task_loss
 from escgnn.task import Task
 from escgnn.training import evaluate, fit, load_run, predict
@@ -114,3 +116,24 @@ def test_a_run_with_balance(tmp_path):
     assert 0 <= evaluate(load_run(tmp_path / "balanced"), bundle)["accuracy"] <= 1
     with pytest.raises(ValueError, match="balance: it is for classes, and these targets are numbers"):
         fit(tiny.bundle(), change(balance=True), tmp_path / "numbers", progress=False)
+    with pytest.raises(ValueError, match="smoothing: it is for classes, and these targets are numbers"):
+        fit(tiny.bundle(), change(smoothing=0.1), tmp_path / "numbers", progress=False)
+
+
+def test_a_run_with_smoothing(tmp_path):
+    """Only training rows are smoothed: before anything is learnt, both losses of a run would be the same otherwise."""
+    bundle = tiny.bundle("multiclass")
+    rows = bundle.split.train
+    bundle = replace(bundle, split=Split(rows, rows, rows))
+    still = {"norm": "none", "readout_norm": False, **PLAIN}
+    losses = []
+    for share in (0.0, 0.5):
+        folder = tmp_path / str(share)
+        config = change(epochs=1, lr=1e-12, average=None, network=still, smoothing=share)
+        fit(bundle, config, folder, progress=False)
+        with (folder / "metrics.csv").open(newline="") as stream:
+            (row,) = csv.DictReader(stream)
+        losses.append([float(row["loss"]), float(row["validation_loss"])])
+    (plain, judged), (smoothed, judged_as_well) = losses
+    assert plain == pytest.approx(judged, rel=1e-5) and judged_as_well == pytest.approx(judged, rel=1e-5)
+    assert abs(smoothed - plain) > 1e-3
