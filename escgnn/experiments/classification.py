@@ -24,6 +24,9 @@ from escgnn.records import Table
 DATASETS = {"MUTAG": "mutag", "PTC-MR": "ptc-mr", "PROTEINS": "proteins", "ENZYMES": "enzymes", "IMDB-B": "imdb-b"}
 COLUMNS = tuple(DATASETS)
 ROWS = ("GIN", "PPGN", "NGNN", "GIN-AK+", "SUN", "I²-GNN", "ESC-GNN (h2)", "ESC-GNN (h3)")
+OURS = ("ESC-GNN (h2), our recipe", "ESC-GNN (h3), our recipe")
+PUBLISHED_H2 = (86.2, 52.9, 73.3, 53.2, 72.0)
+PUBLISHED_H3 = (85.6, 56.4, 76.0, 43.3, 73.7)
 FEATURES = (
     "Node labels alone, for IMDB-B degrees; labels of edges are left out. Processor time is that of all folds together."
 )
@@ -32,7 +35,7 @@ TAB_TU = Table(
     title="Classes of graphs, nested cross-validation",
     metric="mean test accuracy over ten folds, %",
     columns=COLUMNS,
-    rows=present(ROWS),
+    rows=present((*ROWS, *OURS)),
     better="higher",
     paper={
         "GIN": (84.5, 51.2, 70.6, 38.3, 73.3),
@@ -41,12 +44,16 @@ TAB_TU = Table(
         "GIN-AK+": (88.8, 60.5, 75.5, 58.9, 72.4),
         "SUN": (86.1, 60.2, 72.1, 16.7, 73.7),
         "I²-GNN": (87.9, 61.4, 74.8, 40.3, 73.6),
-        "ESC-GNN (h2)": (86.2, 52.9, 73.3, 53.2, 72.0),
-        "ESC-GNN (h3)": (85.6, 56.4, 76.0, 43.3, 73.7),
+        "ESC-GNN (h2)": PUBLISHED_H2,
+        "ESC-GNN (h3)": PUBLISHED_H3,
+        "ESC-GNN (h2), our recipe": PUBLISHED_H2,
+        "ESC-GNN (h3), our recipe": PUBLISHED_H3,
     },
     digits=1,
     note=f"Fold i is the test, fold i - 1 chooses the epoch of least loss, eight folds teach. {NOTE} {FEATURES} "
-    "PPGN is 64 wide, not 400. With the budget paper the least validation loss chooses among two to five layers.",
+    "PPGN is 64 wide, not 400. With the budget paper the least validation loss chooses among two to five layers. Rows of our "
+    "recipe have 100 epochs, as in the paper, and not the same time: twice as wide, and a fifth of each training graph belongs "
+    "to all classes alike, as three folds of ENZYMES found by validation.",
     sources={
         "GIN": "NestedGNN's paper: nested, 100 epochs, 2 to 5 layers of width 32 chosen by mean validation loss",
         "NGNN": "NestedGNN's paper: nested, 100 epochs, layers and hops chosen together",
@@ -62,7 +69,7 @@ MAX_OF_MEAN = Table(
     title="Classes of graphs, the best epoch of the mean over folds",
     metric="highest mean accuracy over ten folds, %",
     columns=COLUMNS,
-    rows=TAB_TU.rows,
+    rows=present(ROWS),
     better="higher",
     digits=1,
     note=f"Nine folds teach, one judges; the epoch is chosen by the numbers that are reported. {NOTE} {FEATURES}",
@@ -81,7 +88,7 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
     for seed in range(seeds):
         for protocol in PROTOCOLS:
             for column, dataset in DATASETS.items():
-                for row in present(ROWS):
+                for row in PROTOCOLS[protocol].rows:
                     for words, settings in _settings(row, dataset, budget).items():
                         variant = ", ".join(filter(None, (column, protocol, words)))
                         found.append(Cell(row, seed, variant, {**settings, "protocol": protocol, "column": column}))
@@ -93,6 +100,8 @@ def _settings(row: str, dataset: str, budget: str) -> dict[str, dict[str, object
     own = settings_of(row, dataset)
     if budget == "smoke":
         return {"": training(dataset, SHARED, BATCH, own, tiny(row), graphs=20)}
+    if budget == "hour" and row in OURS:
+        return {"": training(dataset, SHARED, BATCH, own)}
     if budget == "hour":
         narrower = NARROWER.get(row, {})
         return {"": training(dataset, SHARED, BATCH, own, narrower, cpu_minutes=CPU_MINUTES[dataset])}
