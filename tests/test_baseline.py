@@ -183,6 +183,16 @@ def test_what_cannot_be_compared(bundle, network, table, found, tmp_path):
         fit_baseline(load(table, targets=["active"], descriptors=["dose"]), beside=network)
     with pytest.raises(ValueError, match="blend: there is no network"):
         fit_baseline(bundle, blend=True)
+    with pytest.raises(ValueError, match="leaf: 0; expected an integer from 1"):
+        fit_baseline(bundle, leaf=0)
+
+
+def test_a_forest_of_leaves_that_hold_everything_says_the_mean(bundle):
+    whole = fit_baseline(bundle, trees=400, leaf=len(bundle.train))
+    mean = bundle.train.column("y").mean()
+    error = (bundle.validation.column("y") - mean).abs().mean()
+    assert whole.scores["random forest"]["validation"] == pytest.approx(float(error), rel=0.02)
+    assert whole.scores["boosted trees"] == fit_baseline(bundle, trees=400).scores["boosted trees"]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +25,14 @@ WEIGHTS = np.linspace(0, 1, 21)  # of a network in an average, that are tried
 DRAWS = 300  # of the test rows, to see how sure a difference is
 NETWORK = "network"
 AVERAGE = "average"
+
+
+class Growth(NamedTuple):
+    """How trees are grown: their number, rows in a leaf of a forest at least, and the seed."""
+
+    trees: int
+    leaf: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ def fit_baseline(
     beside: Ensemble | None = None,
     blend: bool = False,
     trees: int = TREES,
+    leaf: int = 1,
     seed: int = 0,
 ) -> Comparison:
     """Fit a random forest and boosted trees to the descriptors of a table, and judge them by its split and metric.
@@ -82,6 +91,7 @@ def fit_baseline(
         beside: A network or an ensemble that was trained on the same table; the trees then have its split.
         blend: Whether what is kept is the average of both, with the weight that is best by validation.
         trees: Trees of the forest, and rounds of boosting.
+        leaf: Rows in a leaf of the forest, at least: with two or three it ranks rare classes better.
         seed: Of all that is left to chance.
 
     Raises:
@@ -91,6 +101,8 @@ def fit_baseline(
     folder = None if out is None else Path(out)
     if folder is not None and folder.is_dir() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty; choose another folder")
+    if leaf < 1:
+        raise ValueError(f"leaf: {leaf}; expected an integer from 1")
     if blend and beside is None:
         raise ValueError("blend: there is no network to average with")
     if "descriptors" not in bundle.features:
@@ -103,7 +115,8 @@ def fit_baseline(
             )
         _check_descriptors(beside, bundle)
         bundle = own
-    found = {kind: _fitted(kind, bundle, folder or Path(), trees, seed) for kind in KINDS}
+    growth = Growth(trees, leaf, seed)
+    found = {kind: _fitted(kind, bundle, folder or Path(), growth) for kind in KINDS}
     answers = {kind: _answers(baseline, bundle) for kind, baseline in found.items()}
     scores = {kind: _scores(bundle, own) for kind, own in answers.items()}
     chosen = max(KINDS, key=lambda kind: _goodness(bundle, scores[kind]["validation"]))
@@ -137,7 +150,7 @@ def _check_descriptors(beside: Ensemble, bundle: DatasetBundle) -> None:
         raise ValueError(f"descriptors: {beside.folder} reads {names}; give the baseline the same")
 
 
-def _fitted(kind: str, bundle: DatasetBundle, folder: Path, count: int, seed: int) -> Baseline:
+def _fitted(kind: str, bundle: DatasetBundle, folder: Path, growth: Growth) -> Baseline:
     """The trees of one kind, target by target."""
     numbers = bundle.train.column("descriptors").numpy()
     known = np.isfinite(numbers)
@@ -145,7 +158,7 @@ def _fitted(kind: str, bundle: DatasetBundle, folder: Path, count: int, seed: in
     x = filled_in(numbers, fill.astype(np.float32))
     y = bundle.train.column("y").numpy()
     targets = zip(bundle.task.singles, y.T, strict=True)
-    trees = tuple(_grown(kind, task, x, column, count, seed) for task, column in targets)
+    trees = tuple(_grown(kind, task, x, column, growth) for task, column in targets)
     dataset = {
         "name": bundle.name,
         "content": fingerprint(bundle),
@@ -155,7 +168,7 @@ def _fitted(kind: str, bundle: DatasetBundle, folder: Path, count: int, seed: in
     return Baseline(folder, kind, bundle.task, bundle.descriptors, fill.astype(np.float32), trees, dataset)
 
 
-def _grown(kind: str, task: Task, x: NDArray[np.float32], y: NDArray[Any], count: int, seed: int) -> Trees:
+def _grown(kind: str, task: Task, x: NDArray[np.float32], y: NDArray[Any], growth: Growth) -> Trees:
     """The trees of one target, fitted to the rows where it is known."""
     try:
         from sklearn import ensemble
@@ -171,15 +184,16 @@ def _grown(kind: str, task: Task, x: NDArray[np.float32], y: NDArray[Any], count
         raise ValueError(f"bundle: {task.targets[0]} lacks a class in the training rows; choose another split")
     if kind == KINDS[0]:
         settings = {
-            "n_estimators": count,
-            "random_state": seed,
+            "n_estimators": growth.trees,
+            "min_samples_leaf": growth.leaf,
+            "random_state": growth.seed,
             "n_jobs": -1,
             "max_features": 1 / 3 if is_number else "sqrt",
         }
         forest = (ensemble.RandomForestRegressor if is_number else ensemble.RandomForestClassifier)(**settings)
         return forest_trees(forest.fit(x[known], target), classes)
     chosen = ensemble.HistGradientBoostingRegressor if is_number else ensemble.HistGradientBoostingClassifier
-    boosted = chosen(max_iter=count, early_stopping=False, random_state=seed)
+    boosted = chosen(max_iter=growth.trees, early_stopping=False, random_state=growth.seed)
     return boosted_trees(boosted.fit(x[known], target))
 
 

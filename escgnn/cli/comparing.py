@@ -24,6 +24,9 @@ def baseline(
         Path | None, typer.Option(help="The same, and keep the average of both.", callback=folder_path)
     ] = None,
     trees: Annotated[int, typer.Option(min=1, help="Trees of the forest, and rounds of boosting.")] = 300,
+    leaf: Annotated[
+        int, typer.Option(min=1, help="Rows in a leaf of the forest, at least; 2 or 3 for rare classes.")
+    ] = 1,
     seed: Annotated[int, typer.Option(help="Of all that is left to chance.")] = 0,
     smiles: Smiles = None,
     targets: Targets = None,
@@ -55,7 +58,7 @@ def baseline(
         descriptors=descriptors or read,
     )
     with terminal.still_alive(f"growing trees on {bundle.name}"):
-        found = fit_baseline(bundle, out, beside=run, blend=blend is not None, trees=trees, seed=seed)
+        found = fit_baseline(bundle, out, beside=run, blend=blend is not None, trees=trees, leaf=leaf, seed=seed)
     terminal.show_comparison(found)
     if out is not None:
         terminal.show_written(out)
