@@ -118,10 +118,12 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     trained = train_folds(cell, folder, progress, first_folds(bundle, 2 if is_smoke else None))
     label = PROTOCOLS[protocol].label
     places = [trained.folder / f"fold{i}" for i in range(len(trained.result.folds))]
+    accuracies = [fold.test["accuracy"] or 0.0 for fold in trained.result.folds]
     if protocol == "max of mean":
         best = max_of_mean([_curve(place, "validation_accuracy") for place in places])
+        if trained.afforded is not None and trained.afforded.share < 1:  # one epoch, validated by a share of the fold
+            best = statistics.fmean(accuracies)
         return folds_outcome(trained, label, column, 100 * best)
-    accuracies = [fold.test["accuracy"] or 0.0 for fold in trained.result.folds]
     losses = [_curve(p, "validation_loss")[f.best_epoch] for p, f in zip(places, trained.result.folds, strict=True)]
     found = folds_outcome(trained, label, column, 100 * statistics.fmean(accuracies))
     deviation = 100 * statistics.stdev(accuracies)

@@ -2,12 +2,14 @@
 
 import json
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from escgnn import datasets
 from escgnn.experiments import EXPERIMENTS, classification
+from escgnn.experiments.machine_time import Afforded
 from escgnn.training import read_config
 
 
@@ -60,3 +62,17 @@ def test_a_cell(row, protocol, tmp_path, benchmark_data):
         best = max(statistics.fmean(result["validation"]["accuracy"] for result in results), 0)
         assert found.values[label]["MUTAG"] == pytest.approx(100 * best), "of one epoch"
     assert found.epochs == 2
+
+
+def test_a_network_that_had_no_time_for_all_graphs_is_judged_by_all(tmp_path, monkeypatch, benchmark_data):
+    """Of those that choose the epoch it has a share, and by this protocol they are those that judge."""
+    experiment = EXPERIMENTS["classification"]
+    cells = {(one.row, one.variant): one for one in experiment.cells("smoke", 1)}
+    train_folds = classification.train_folds
+    hurried = Afforded(cpu_minutes=1.0, cpu_seconds=120.0, epochs=1, share=0.5)
+    monkeypatch.setattr(classification, "train_folds", lambda *given: replace(train_folds(*given), afforded=hurried))
+    monkeypatch.setattr(classification, "_curve", lambda *_: [0.0])
+    found = experiment.run(cells["GIN", "MUTAG, max of mean"], tmp_path, False)
+    results = [json.loads((tmp_path / f"fold{i}" / "result.json").read_text()) for i in range(2)]
+    mean = statistics.fmean(result["test"]["accuracy"] for result in results)
+    assert mean > 0 and found.values[classification.MAX_OF_MEAN.label]["MUTAG"] == pytest.approx(100 * mean)
