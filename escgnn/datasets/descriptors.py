@@ -80,11 +80,9 @@ class Descriptors:
         found = cls(**plain)
         names = (*found.rdkit, *found.columns)
         bins = [getattr(found, field) for field in BINS]
-        is_good = all(isinstance(one, int) and 0 <= one <= 1 << 16 for one in bins) and found.maccs in (
-            0,
-            BINS["maccs"],
-        )
-        if not is_good or len(names) > 1 << 16 or not all(isinstance(name, str) for name in names):
+        is_good = all(isinstance(one, int) and 0 <= one <= 1 << 16 for one in bins)
+        is_good = is_good and found.maccs in (0, BINS["maccs"]) and len(names) <= 1 << 16
+        if not is_good or not all(isinstance(name, str) for name in names):
             raise ValueError(f"descriptors: {values!r:.80}; expected a number of bins, and names")
         return found
 
