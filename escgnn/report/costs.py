@@ -19,7 +19,8 @@ COLUMNS = 2  # of charts in the picture of all tables
 LEAST = 1e-4  # errors below count as this
 CAPTION = (
     "What a system reaches against what it costs: test error, or accuracy, and processor seconds of an epoch, at equal machine "
-    "time but for rows whose table says otherwise. Ours in colour; no system beats those on the broken line in both. Errors below 0.0001 count as that."
+    "time but for rows whose table says otherwise. Ours in colour; no system beats those on the broken line in both. Errors "
+    "below 0.0001 count as that."
 )
 
 
