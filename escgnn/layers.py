@@ -84,8 +84,7 @@ class StructuralEmbedding(nn.Module):
 
     def forward(self, data: Any) -> Tensor:
         """The embedding of every row of a batch, or of a mapping that holds the three tensors."""
-        (out,) = embeddings_of([self], data)
-        return out
+        return embeddings_of([self], data)[0]
 
     def rows(self, data: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Lengths, bins and counts that a batch holds."""
@@ -101,11 +100,6 @@ class StructuralEmbedding(nn.Module):
             )
         return length, bins, counts
 
-    def map(self) -> tuple[Tensor, Tensor]:
-        """What a count of 1 in each bin adds, (bins, channels), and what all rows have in common, (channels,)."""
-        weight = self.weight / self.deviation.unsqueeze(1)
-        return weight, -self.mean @ weight
-
 
 def embeddings_of(embeddings: Sequence[StructuralEmbedding], data: Any) -> list[Tensor]:
     """The embeddings of every row of a batch by several that read the same rows, which are looked at once."""
@@ -115,19 +109,17 @@ def embeddings_of(embeddings: Sequence[StructuralEmbedding], data: Any) -> list[
     if first.dedup and _is_plain(counts):
         chosen, copy = distinct_rows(length, bins, counts)
     with torch.autocast(counts.device.type, enabled=False):  # half precision has no 257
-        maps = [embedding.map() for embedding in embeddings]
-        weight = torch.cat([own for own, _ in maps], 1)  # (bins, all channels)
-        constant = torch.cat([own for _, own in maps])  # (all channels,)
-        rows = _product(weight, constant, length, bins, counts, chosen)  # (chosen rows, all channels)
-    sizes = [embedding.weight.size(1) for embedding in embeddings]
-    found = [embedding.mlp(own) for embedding, own in zip(embeddings, torch.split(rows, sizes, 1), strict=True)]
+        weights = [own.weight / own.deviation.unsqueeze(1) for own in embeddings]  # (bins, channels) each
+        constants = [-own.mean @ weight for own, weight in zip(embeddings, weights, strict=True)]  # (channels,) each
+        rows = _product(torch.cat(weights, 1), torch.cat(constants), (length, bins, counts), chosen)
+    parts = torch.split(rows, [weight.size(1) for weight in weights], 1)  # (chosen rows, channels) each
+    found = [own.mlp(part) for own, part in zip(embeddings, parts, strict=True)]
     return found if copy is None else [own.index_select(0, copy) for own in found]  # (R, channels) each
 
 
-def _product(
-    weight: Tensor, constant: Tensor, length: Tensor, bins: Tensor, counts: Tensor, chosen: Tensor | None
-) -> Tensor:
+def _product(weight: Tensor, constant: Tensor, rows: tuple[Tensor, Tensor, Tensor], chosen: Tensor | None) -> Tensor:
     """Counts times weights, and the constant, of the rows that are chosen, ascending; of all if None."""
+    length, bins, counts = rows
     num_bins = weight.size(0)
     found = count_matrix(length, bins, counts, chosen, num_bins, weight.dtype) if _is_plain(counts) else None
     if found is not None:
