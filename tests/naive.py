@@ -247,6 +247,24 @@ def colour(rooted, encoding):
     return Counter(("colour", number % encoding.colour_bins) for number in found.values())
 
 
+def alike(rooted, encoding):
+    """By colours that are numbers of what they stand for, so that nothing is hashed."""
+    graph = rooted.graph
+    is_typed = encoding.counts_by_types("alike")
+    colour = {w: graph.nodes[w]["type"] if is_typed else 0 for w in graph}
+    for _ in range(encoding.alike_rounds):
+        heard = {}
+        for w in graph:
+            messages = sorted((graph.edges[w, x]["type"] if is_typed else 0, colour[x]) for x in graph[w])
+            heard[w] = (colour[w], *messages)
+        number = {one: i for i, one in enumerate({*heard.values()})}
+        colour = {w: number[one] for w, one in heard.items()}
+    found = Counter()
+    for name, like, beside in (("u", rooted.u, rooted.v), ("v", rooted.v, rooted.u)):
+        found["alike", name] = sum(w != like and colour[w] == colour[like] for w in graph[beside])
+    return found
+
+
 TWINS = {
     "degree": degree,
     "node": node,
@@ -260,8 +278,9 @@ TWINS = {
     "cycle": cycle,
     "ring": ring,
     "colour": colour,
+    "alike": alike,
 }
-EVERYWHERE = {"cycle", "ring"}  # parts that are the same at every radius
+EVERYWHERE = {"cycle", "ring", "alike"}  # parts that are the same at every radius
 
 
 def row(graph, u, v, encoding):

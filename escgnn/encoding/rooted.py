@@ -44,7 +44,8 @@ class RootedEncoding(Settings):
             those that an edge between them would close, or paths of k - 1 edges. They are met one by one: quick in
             molecules, slow in dense graphs. ``"colour"``: nodes by their colour after ``colour_rounds`` of 1-WL inside
             the subgraph that begin with the labels, hashed to ``colour_bins``. ``"ring"``: as ``"cycle"``, but only cycles
-            that no edge cuts short, of up to ``ring_length`` nodes. Walks and cycles beyond 2,147,483,647 read that number.
+            that no edge cuts short, of up to ``ring_length`` nodes. ``"alike"``: other neighbours of v that look like u, and of u
+            that look like v, as far as ``alike_rounds`` of 1-WL see. Walks and cycles beyond 2,147,483,647 read that number.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph. ``"balls"`` keeps those within one of the
             two balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -58,13 +59,14 @@ class RootedEncoding(Settings):
         colour_bins: Number of hashed colours, at least 1.
         ring_length: Nodes of the longest rings, from 3 to 16.
         ring_bins: Number of hashed rings of each length, if there are types.
+        alike_rounds: Rounds of 1-WL after which nodes may still look alike, at least 0.
         types: Attributes of a graph that say what kind its nodes and edges are of, integers from 0 on, such as
             ``("x", "edge_attr")``; those that begin with ``edge`` belong to edges. ``"x:4"`` is another column than the first,
             ``"x:0+4"`` are two together, hashed. Then ``"joint"`` counts by label and type of the node, as in
             ``("joint", 0, 1, "t6")``, ``"edge"`` by labels and type of the edge, ``"ring"`` by length and by the types around
             the ring, hashed, as in ``("ring", 6, 17)``; and ``"colour"`` begins with types, has those of edges in its messages
             and goes over the whole graph, so that after t rounds it knows Morgan's environments of radius t; labels come in
-            at the end.
+            at the end; ``"alike"`` begins with types, too.
         typed: The parts that count by types; by default all that can.
         node_types: Types of nodes that ``"joint"`` tells apart; from here on they begin anew.
         edge_types: The same for edges.
@@ -79,6 +81,8 @@ class RootedEncoding(Settings):
     {('walk', 3): 2, ('walk', 'u', 2): 1, ('walk', 'v', 2): 2}
     >>> RootedEncoding(hops=(1, 2), parts=("joint",)).row(graphs.path(4), 0, 1)["h2", "joint", 3, 2]
     1
+    >>> RootedEncoding(hops=1, parts=("alike",)).row(graphs.star(3), 0, 1)
+    {('alike', 'v'): 2}
     >>> ethanol = graphs.path(3).typed([6, 6, 8])
     >>> RootedEncoding(hops=1, parts=("joint",), types=("x",)).row(ethanol, 0, 1)
     {('joint', 0, 1, 't6'): 1, ('joint', 1, 0, 't6'): 1, ('joint', 2, 1, 't8'): 1}

@@ -14,7 +14,7 @@ from typing import Any
 from escgnn import limits
 
 SUBGRAPHS = ("union", "balls")
-TYPED = ("joint", "edge", "ring", "colour")  # parts that can count by types
+TYPED = ("joint", "edge", "ring", "colour", "alike")  # parts that can count by types
 LONGEST_CYCLE = 8
 LONGEST_RING = 16
 TYPE_NAME = re.compile(r"[A-Za-z_]\w*(:\d+(\+\d+)*)?")  # an attribute, and perhaps which of its columns
@@ -142,6 +142,7 @@ class Settings:
     ring_bins: int = option(
         64, "Number of hashed rings of each length, if types are given.", whole(1, limits.MOST_BINS)
     )
+    alike_rounds: int = option(8, "Rounds of 1-WL of the part alike.", whole(0, limits.MOST_ROUNDS))
     types: Sequence[str] = option((), "Attributes that hold types of nodes and edges: x,edge_attr.", names_of_types)
     typed: Sequence[str] = option(TYPED, "Parts that count by types, if these are given.", names_of_typed)
     node_types: int = option(32, "Types of nodes in the part joint; from here on they begin anew.", whole(1, 1 << 16))

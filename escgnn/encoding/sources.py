@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +77,23 @@ class Pass(ABC):
         """The same, then those that only other roots can have."""
         return pair_bins(self.settings)
 
+    def shared(self, graph: Graph) -> Any:
+        """What all roots of a graph need, made once however many blocks they come in."""
+        return None
+
     @abstractmethod
-    def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
-        """Blocks of rows, those of (u, v) and (v, u) alternately; with ``anywhere`` roots need not be adjacent or equal."""
+    def encode(
+        self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False, shared: Any = None
+    ) -> list[Rows]:
+        """Blocks of rows, those of (u, v) and (v, u) alternately.
+
+        Args:
+            graph: The graph.
+            roots: Those to encode.
+            threads: That do it at the same time.
+            anywhere: Whether roots need not be adjacent or equal.
+            shared: What `shared` gave for this graph, if it was asked already.
+        """
 
     def from_kernel(
         self, fill: Callable[[Roots, Output], int], bins: int, graph: Graph, roots: Roots, threads: int | None
@@ -140,15 +154,17 @@ class Pass(ABC):
 
     def edge_blocks(self, graph: Graph, size: int) -> Blocks:
         """Both directions of so many edges at a time."""
+        shared = self.shared(graph)
         for roots in graph.edge_slices(size):
             both = np.stack([roots, roots[:, ::-1]], axis=1).reshape(-1, 2)
-            yield both, joined(self.encode(graph, roots, None), self.bins)
+            yield both, joined(self.encode(graph, roots, None, shared=shared), self.bins)
 
     def node_blocks(self, graph: Graph, size: int) -> Blocks:
         """So many (v, v) at a time."""
+        shared = self.shared(graph)
         for start in range(0, graph.num_nodes, size):
             roots = _twice(start, min(start + size, graph.num_nodes))
-            yield roots, forward(self.encode(graph, roots, None), self.bins)
+            yield roots, forward(self.encode(graph, roots, None, shared=shared), self.bins)
 
 
 def _twice(start: int, stop: int) -> Roots:
@@ -174,7 +190,9 @@ class CompiledPass(Pass):
         """The same for roots anywhere."""
         return kernel_tables(self.settings, pair_codes(self.settings.radius), self.pair_bins)
 
-    def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
+    def encode(
+        self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False, shared: Any = None
+    ) -> list[Rows]:
         """Blocks from the kernel, in memory that may be used again once they are given back."""
         tables = self.pair_tables if anywhere else self.edge_tables
 
@@ -208,7 +226,9 @@ class OwnPass(Pass):
         """Those of the part alone."""
         return tuple(name for name in pair_bins(self.settings) if name.part == self.part.name)
 
-    def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
+    def encode(
+        self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False, shared: Any = None
+    ) -> list[Rows]:
         """Blocks of what the part counts."""
         bins = self.pair_bins if anywhere else self.bins
         swap = swap_table(BinNumbers(bins))

@@ -1,12 +1,14 @@
 """Rows of the parts that see what kind nodes and edges are of. Kernel: `escgnn.kernels.typed`."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from escgnn.encoding.bin import Bin
 from escgnn.encoding.labels import Codes, edge_codes, pair_codes
 from escgnn.encoding.numbering import BinNumbers
+from escgnn.encoding.parts.alike import Alike
 from escgnn.encoding.parts.colours import label_colours
 from escgnn.encoding.parts.histograms import Edge, Joint
 from escgnn.encoding.parts.rings import Ring
@@ -15,7 +17,7 @@ from escgnn.encoding.sources import Pass, Roots
 from escgnn.encoding.tables import ball_table, edge_bins, pair_bins, swap_table
 from escgnn.graphs import Graph, Types
 from escgnn.kernels.encoding import Output
-from escgnn.kernels.typed import TypedLayout, encode_typed, refine
+from escgnn.kernels.typed import Environments, TypedLayout, encode_typed, refine
 
 
 class TypedPass(Pass):
@@ -54,20 +56,30 @@ class TypedPass(Pass):
             colour=colours,
             label=label_colours(codes),
             ring=Ring().table(settings, number),
+            alike=Alike().table(number),
             swap=np.append(swap_table(number), number.spare).astype(np.int32),
         )
 
-    def encode(self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False) -> list[Rows]:
+    def shared(self, graph: Graph) -> tuple[Types, Environments]:
+        """What kind nodes and edges are of, and the environments of nodes, which go over the whole graph."""
+        bare = Types(np.zeros(graph.num_nodes, np.int64), np.zeros(graph.csr.indices.size, np.int64))
+        types = graph.types or bare
+        colour = alike = np.zeros(0, np.int64)
+        if self.edge_layout.colour.size:
+            colour = refine(graph.csr, types, self.settings.colour_rounds)
+        if self.edge_layout.alike.size:
+            kinds = types if self.settings.counts_by_types("alike") else bare
+            alike = refine(graph.csr, kinds, self.settings.alike_rounds)
+        return types, Environments(colour, alike)
+
+    def encode(
+        self, graph: Graph, roots: Roots, threads: int | None, *, anywhere: bool = False, shared: Any = None
+    ) -> list[Rows]:
         """Blocks from the kernel, in memory that may be used again once they are given back."""
         layout = self.pair_layout if anywhere else self.edge_layout
-        types = graph.types
-        if types is None:
-            types = Types(np.zeros(graph.num_nodes, np.int64), np.zeros(graph.csr.indices.size, np.int64))
-        colour = np.zeros(0, np.int64)
-        if layout.colour.size:
-            colour = refine(graph.csr, types, self.settings.colour_rounds)
+        types, environments = shared or self.shared(graph)
 
         def fill(some: Roots, output: Output) -> int:
-            return int(encode_typed(graph.csr, some, layout, types, colour, anywhere, output))
+            return int(encode_typed(graph.csr, some, layout, types, environments, anywhere, output))
 
         return self.from_kernel(fill, layout.swap.size - 1, graph, roots, threads)

@@ -18,6 +18,7 @@ ROWS: dict[str, dict[str, Any] | None] = {
     "paper's and path": {"parts": (*PAPER, "path")},
     "paper's and cycle": {"parts": CYCLE},
     "paper's and ring": {"parts": (*PAPER, "ring")},
+    "cycle, alike by types": {"parts": (*CYCLE, "alike"), "types": BOTH, "typed": ("alike",)},
     "cycle, joint by types": {"parts": CYCLE, "types": BOTH, "typed": ("joint",)},
     "cycle, edge by types": {"parts": CYCLE, "types": BOTH, "typed": ("edge",)},
     "cycle, ring by types": {"parts": (*CYCLE, "ring"), "types": BOTH, "typed": ("ring",), "ring_bins": 256},

@@ -234,6 +234,19 @@ def _colours(at: Rooted, encoding: RootedEncoding) -> Found:
         yield Bin("colour", number % encoding.colour_bins), (node,)
 
 
+def _alike(at: Rooted, encoding: RootedEncoding) -> Found:
+    """Neighbours of one root that 1-WL cannot tell from the other, as far as its rounds go."""
+    colour = dict.fromkeys(at.graph, 0)
+    for _ in range(encoding.alike_rounds):
+        seen = {node: (colour[node], tuple(sorted(colour[x] for x in at.graph[node]))) for node in at.graph}
+        number = {one: i for i, one in enumerate(sorted({*seen.values()}))}
+        colour = {node: number[one] for node, one in seen.items()}
+    for name, like, beside in (("u", at.u, at.v), ("v", at.v, at.u)):
+        for node in at.graph[beside]:
+            if node != like and colour[node] == colour[like]:
+                yield Bin("alike", name), (node,)
+
+
 MEMBERS: dict[str, Callable[[Rooted, RootedEncoding], Found]] = {
     "degree": _degrees,
     "node": _nodes,
@@ -247,4 +260,5 @@ MEMBERS: dict[str, Callable[[Rooted, RootedEncoding], Found]] = {
     "cycle": _cycles,
     "ring": _rings,
     "colour": _colours,
+    "alike": _alike,
 }

@@ -117,6 +117,16 @@ def _colour(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     return f"colour {colour}", f"nodes of colour {colour} after {encoding.colour_rounds} rounds of 1-WL", 1
 
 
+def _alike(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
+    like = name.root or "u"
+    beside = "v" if like == "u" else "u"
+    return (
+        f"like {like}",
+        f"other neighbours of {beside} that look like {like} after {encoding.alike_rounds} rounds of 1-WL",
+        1,
+    )
+
+
 def _clipped(name: Bin, encoding: RootedEncoding) -> tuple[str, str, int]:
     radius = name.numbers[0]
     return (
@@ -139,5 +149,6 @@ WORDS: dict[str, Callable[[Bin, RootedEncoding], tuple[str, str, int]]] = {
     "cycle": _cycle,
     "ring": _ring,
     "colour": _colour,
+    "alike": _alike,
     "clipped": _clipped,
 }

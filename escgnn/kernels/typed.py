@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.kernels import kernel
+from escgnn.kernels.alike import tally_alike
 from escgnn.kernels.colours import COLOURS, FACTORS, mix, times
 from escgnn.kernels.encoding import Output
 from escgnn.kernels.graphs import Csr, Types
@@ -25,7 +26,15 @@ class TypedLayout(NamedTuple):
     colour: NDArray[np.int32]  # (colours,) bin of a node by its colour and label
     label: NDArray[np.int64]  # (codes, 2) a number for each label, seen from (u, v) and from (v, u)
     ring: NDArray[np.int32]  # (lengths, hashes) bin of a ring
+    alike: NDArray[np.int32]  # (2,) bins of neighbours of v like u, and of u like v
     swap: NDArray[np.int32]  # (bins + 1,) bin of (v, u) that counts what bin b of (u, v) counts, but for colours
+
+
+class Environments(NamedTuple):
+    """Colours of nodes by what is around them, for each part that goes by them; empty if nobody asked."""
+
+    colour: NDArray[np.int64]  # (nodes,)
+    alike: NDArray[np.int64]  # (nodes,)
 
 
 @kernel
@@ -100,7 +109,7 @@ def encode_typed(
     roots: NDArray[np.int64],
     layout: TypedLayout,
     types: Types,
-    colour: NDArray[np.int64],
+    environments: Environments,
     anywhere: bool,
     output: Output,
 ) -> int:
@@ -123,11 +132,13 @@ def encode_typed(
                 count, radius = label_any(csr, roots[i], layout.hops, layout.max_nodes, walk, balls)
             else:
                 count, radius = label_adjacent(csr, u, v, layout.hops, layout.max_nodes, walk)
-            tally_typed(csr, walk, count, layout.ball[radius], types, colour, layout, tally)
+            tally_typed(csr, walk, count, layout.ball[radius], types, environments.colour, layout, tally)
             for j in range(count):
                 walk.code[walk.nodes[j]] = 0
         if layout.ring.size:
             tally_rings(csr, types, u, v, layout.ring, search, halt, tally)
+        if layout.alike.size:
+            tally_alike(csr, u, v, environments.alike, layout.alike, tally)
         middle = take_row(tally, 0, end, output.bins, output.counts)
         output.lengths[2 * i] = middle - end
         end = take_row(tally, 1, middle, output.bins, output.counts)

@@ -26,7 +26,7 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
             other.
         parts: Histograms to keep, in this order: ``"degree"``, ``"node"``, ``"joint"``, ``"edge"``,
             ``"resistance"``; beyond the paper ``"wedge"``, ``"triangle"``, ``"path"``, ``"walk"``, ``"cycle"``, ``"ring"``,
-            ``"colour"`` (see `RootedEncoding`). Dropping one gives a row of ``tab:count_ab``.
+            ``"colour"``, ``"alike"`` (see `RootedEncoding`). Dropping one gives a row of ``tab:count_ab``.
         subgraph: ``"union"`` keeps every edge between nodes of the subgraph, ``"balls"`` those within one of the two
             balls, as the authors' code does: for comparison with published numbers only.
         max_degree: Degrees from here on share the last bin.
@@ -40,6 +40,7 @@ class StructuralEncoding(RootedEncoding, BaseTransform):
         colour_bins: Number of hashed colours, at least 1.
         ring_length: Nodes of the longest rings, from 3 to 16.
         ring_bins: Number of hashed rings of each length, if there are types.
+        alike_rounds: Rounds of 1-WL after which nodes may still look alike, at least 0.
         types: Attributes of the data that hold types, integers from 0 on, such as ``("x", "edge_attr")``, by which some parts
             count then (see `RootedEncoding`).
         typed: The parts that count by types; by default all that can.

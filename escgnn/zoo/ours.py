@@ -18,6 +18,8 @@ ZINC: dict[str, Any] = {  # parts, types and pool as validation found them; see 
         "nodes": True,
     },
 }
+# Which branches of an atom are the same, so that it is no stereocentre.
+ALIKE = {"parts": [*ZINC["transform"]["parts"], "alike"], "typed": ["edge", "alike"]}
 # A molecule is what its atoms contribute, each by what is near it.
 LOCAL = {"hidden": 128, "layers": 4, "pool": "sum+mean", "additive": True}
 DEEP = {"hidden": 96, "layers": 6, "pool": "sum+mean"}
@@ -36,7 +38,7 @@ ESC_GNN: Presets = {
     "ours/ogbg-molhiv": HIV,
     "ours/zinc-12k": {
         **ZINC,
-        "transform": {**ZINC["transform"], "hops": 1},
+        "transform": {**ZINC["transform"], "hops": 1, **ALIKE},
         "network": LOCAL,
         "warmup": 5,
         "batch_size": 64,

@@ -257,5 +257,7 @@ def test_large_counts_saturate(monkeypatch):
 
 
 def test_unknown_parts_are_named_with_those_that_there_are():
-    with pytest.raises(ValueError, match=r"unknown part 'leaves'; expected some of degree, .*, colour, leaf, slope"):
+    with pytest.raises(
+        ValueError, match=r"unknown part 'leaves'; expected some of degree, .*, colour, alike, leaf, slope"
+    ):
         RootedEncoding(1, ("leaves",))

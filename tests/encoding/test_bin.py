@@ -51,7 +51,7 @@ def test_bins_of_encodings(hops):
     encoding = RootedEncoding(hops, PARTS, max_nodes=9)
     for name in (*encoding.bins, *encoding.pair_bins):
         assert type(name) is Bin and name.part in {*PARTS, "clipped"}
-        assert (name.radius is None) == (isinstance(hops, int) or name.part in ("cycle", "ring"))
+        assert (name.radius is None) == (isinstance(hops, int) or name.part in ("cycle", "ring", "alike"))
 
 
 @pytest.mark.parametrize("part", PARTS)

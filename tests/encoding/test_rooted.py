@@ -150,6 +150,8 @@ def test_reverse_edge_is_the_mirror_image(graph, encoding):
             return part, *mirror(rest)
         if part in ("node", "resistance", "walk") and len(rest) == 2:
             return part, "vu"["uv".index(rest[0])], rest[1]
+        if part == "alike":
+            return part, "vu"["uv".index(rest[0])]
         if part in ("joint", "edge", "triangle"):
             labels = sorted(tuple(reversed(rest[i : i + 2])) for i in range(0, len(rest), 2))
             return part, *(d for label in labels for d in label)

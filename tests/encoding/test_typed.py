@@ -23,7 +23,7 @@ from tests import naive
 from tests.strategies import messy_graphs, odd_shapes, relabelled
 
 BOTH = ("x", "edge_attr")
-TYPED = ("joint", "edge", "ring", "colour")
+TYPED = ("joint", "edge", "ring", "colour", "alike")
 OPTIONS = [
     {"hops": 2, "parts": TYPED, "types": BOTH},
     {"hops": 1, "parts": ("ring", "edge"), "types": BOTH, "edge_types": 2, "ring_bins": 5, "ring_length": 5},
@@ -38,6 +38,9 @@ OPTIONS = [
     {"hops": 3, "parts": TYPED, "types": BOTH, "max_nodes": 5, "colour_rounds": 3, "ring_length": 12},
     {"hops": 2, "parts": ("cycle", *TYPED), "types": BOTH, "typed": ("ring",), "nodes": True},
     {"hops": 1, "parts": ("colour", "edge"), "types": ("edge_attr",), "colour_rounds": 1, "subgraph": "balls"},
+    {"hops": 2, "parts": ("alike", "joint"), "types": ("x",), "alike_rounds": 1},
+    {"hops": 1, "parts": ("colour", "alike"), "types": BOTH, "typed": ("colour",), "alike_rounds": 3},
+    {"hops": (2, 1), "parts": ("edge", "alike", "cycle"), "types": BOTH, "alike_rounds": 0, "nodes": True},
 ]
 few = settings(max_examples=30)
 

@@ -7,6 +7,7 @@ From outside the package the row is an assignment: ``PARTS["mine"] = Mine()``.
 
 from collections.abc import Sequence
 
+from escgnn.encoding.parts.alike import Alike
 from escgnn.encoding.parts.colours import Colour
 from escgnn.encoding.parts.cycles import Cycle
 from escgnn.encoding.parts.histograms import Degree, Edge, Joint, Node
@@ -31,6 +32,7 @@ PARTS: dict[str, Part] = {
     "cycle": Cycle(),
     "ring": Ring(),
     "colour": Colour(),
+    "alike": Alike(),
 }
 
 
