@@ -18,6 +18,7 @@ from escgnn.encoding import PARTS, Bin, RootedEncoding, sources
 from escgnn.encoding.typed import TypedPass
 from escgnn.encoding.types import types_of
 from escgnn.kernels.rings import find_rings
+from escgnn.kernels.typed import refine
 from escgnn.transforms import StructuralEncoding
 from tests import naive
 from tests.strategies import messy_graphs, odd_shapes, relabelled
@@ -139,6 +140,21 @@ def test_any_number_of_threads_gives_the_same_arrays(options, monkeypatch):
     for field in ("length", "bin", "count"):
         assert_array_equal(getattr(alone, field), getattr(together, field))
         assert getattr(alone, field).dtype == np.int32
+
+
+def test_environments_are_found_once_for_all_blocks(monkeypatch):
+    """They go over the whole graph, so that each block would cost as much as all of them."""
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return refine(*arguments)
+
+    monkeypatch.setattr("escgnn.encoding.typed.refine", counted)
+    graph = with_types(graphs.molecule_like(3, seed=1))
+    encoding = RootedEncoding(1, ("colour", "alike"), types=BOTH)
+    assert len([*encoding.blocks(graph, 5)]) > 2
+    assert [rounds for _, _, rounds in calls] == [encoding.colour_rounds, encoding.alike_rounds]
 
 
 @few
