@@ -42,6 +42,7 @@ WAYS = {
     "three hops": {"transform": {"hops": 3}},
     "ring by types": {"transform": {"parts": [*CYCLE, "ring"], "types": TYPES, "typed": ["ring"], "ring_bins": 256}},
     "edge by types": {"transform": {"types": TYPES, "typed": ["edge"]}},
+    "alike by types": {"transform": {"parts": [*CYCLE, "alike"], "types": TYPES, "typed": ["alike"]}},
     "dropout": {"network": {"dropout": 0.2}},
     "128 wide": {"network": {"hidden": 128}},
     "cosine": {"schedule": "cosine", "warmup": 3},
