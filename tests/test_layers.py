@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Data
 
 from escgnn import graphs, layers
 from escgnn.kernels.layers import fill_matrix, number_bins, number_rows
@@ -309,57 +309,6 @@ def test_batch_norm_of_one_row_uses_running_statistics(rows):
     trained = norm(x)
     assert norm.num_batches_tracked == 0
     assert torch.equal(trained, norm.eval()(x))
-
-
-@pytest.mark.parametrize("name", ["sum", "mean", "attention"])
-def test_pools_read_every_graph_apart(name):
-    pool = layers.POOLS[name](4)
-    h, batch = torch.randn(5, 4), torch.tensor([0, 0, 2, 2, 2])
-    out = pool(h, batch, 4)
-    for graph in range(4):
-        mine = h[batch == graph]
-        weight = {
-            "sum": torch.ones(len(mine)),
-            "mean": torch.ones(len(mine)) / max(len(mine), 1),
-            "attention": (mine @ pool.gate.weight[0]).softmax(0) if name == "attention" else None,
-        }[name]
-        assert_close(out[graph], weight @ mine)
-
-
-@pytest.mark.parametrize("pools", [layers.POOLS, layers.STEADY_POOLS])
-def test_the_mean_beside_the_sum(pools):
-    """Each as it is alone, in one vector; of a graph without nodes, too."""
-    h, batch = torch.randn(5, 4), torch.tensor([0, 0, 2, 2, 2])
-    out = pools["sum+mean"](4)(h, batch, 4)
-    assert_close(out, torch.cat([pools["sum"](4)(h, batch, 4), pools["mean"](4)(h, batch, 4)], 1))
-
-
-@pytest.mark.parametrize("name", layers.POOLS)
-def test_pools_say_how_wide_a_graph_is(name):
-    for pools in (layers.POOLS, layers.STEADY_POOLS):
-        pool = pools[name](4)
-        assert pool(torch.randn(3, 4), torch.zeros(3, dtype=torch.int64), 1).size(1) == pool.out_channels
-
-
-def test_sums_in_units_of_the_mean_size():
-    """Fitted to graphs of 2 and 4 nodes, a sum is a third, as is the number of nodes; twice the graph is twice the vector."""
-    pool, h = layers.SizedSumPool(4), torch.randn(6, 4)
-    plain = torch.cat([h.sum(0), torch.tensor([6.0])]).unsqueeze(0)
-    assert_close(pool(h, torch.zeros(6, dtype=torch.int64), 1), plain)
-    sizes = [Data(num_nodes=2), Data(num_nodes=4)]
-    for batches in ([Batch.from_data_list(sizes)], sizes, iter(sizes)):
-        pool.size.fill_(1)
-        assert len([*pool.measured(batches)]) in (1, 2)
-        assert float(pool.size) == 3
-    assert_close(pool(h, torch.zeros(6, dtype=torch.int64), 1), plain / 3)
-    assert_close(pool(torch.cat([h, h]), torch.zeros(12, dtype=torch.int64), 1), 2 * plain / 3)
-
-
-@pytest.mark.parametrize("batches", [[], [Data(num_nodes=0)]])
-def test_no_nodes_to_measure(batches):
-    pool = layers.SizedSumPool(4)
-    assert len([*pool.measured(batches)]) == len(batches)
-    assert float(pool.size) == 1
 
 
 def test_virtual_nodes_hear_their_graph():

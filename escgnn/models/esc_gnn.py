@@ -51,7 +51,8 @@ class ESCGNN(Frame):
         virtual_node: Whether a further node hears from and sends to all others between rounds.
         norm: ``"batch"``, ``"layer"`` or ``"none"``.
         dropout: Share of values dropped after every round.
-        pool: How nodes make a graph: ``"sum"``, ``"mean"``, both side by side (``"sum+mean"``) or ``"attention"``.
+        pool: How nodes make a graph: ``"sum"``, ``"mean"``, both side by side (``"sum+mean"``), with logarithms of a few sums
+            beside them (``"sum+mean+log"``), or ``"attention"``.
         additive: Whether a graph's prediction is linear in what its nodes contribute: the perceptron of the read-out is then
             applied to nodes, before they are pooled, and not to the pooled vector.
         readout_norm: Whether the vectors of nodes are normalised before they are read out, and sums, with the number of

@@ -12,17 +12,15 @@ from escgnn import limits
 from escgnn.layers import (
     FEATURE_KINDS,
     NORMS,
-    POOLS,
     POSITIONAL,
-    STEADY_POOLS,
     FeatureEncoder,
     PositionalEncoder,
-    SizedSumPool,
     check_choice,
     perceptron,
 )
 from escgnn.models.descriptors import DescriptorEncoder
 from escgnn.models.exporting import export_program
+from escgnn.pools import POOLS, STEADY_POOLS, SizedSumPool
 
 Term = tuple[str | int, ...]
 

@@ -14,9 +14,9 @@ from torch_geometric.transforms import AddLaplacianEigenvectorPE, AddRandomWalkP
 
 from escgnn import graphs
 from escgnn.counting import count
-from escgnn.layers import POOLS
 from escgnn.models import ESCGNN
 from escgnn.models.backbones import BACKBONES
+from escgnn.pools import POOLS
 from escgnn.transforms import StructuralEncoding
 from tests.strategies import odd_shapes
 
