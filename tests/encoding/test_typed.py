@@ -39,9 +39,7 @@ OPTIONS = [
     {"hops": 3, "parts": TYPED, "types": BOTH, "max_nodes": 5, "colour_rounds": 3, "ring_length": 12},
     {"hops": 2, "parts": ("cycle", *TYPED), "types": BOTH, "typed": ("ring",), "nodes": True},
     {"hops": 1, "parts": ("colour", "edge"), "types": ("edge_attr",), "colour_rounds": 1, "subgraph": "balls"},
-    {"hops": 2, "parts": ("alike", "joint"), "types": ("x",), "alike_rounds": 1},
-    {"hops": 1, "parts": ("colour", "alike"), "types": BOTH, "typed": ("colour",), "alike_rounds": 3},
-    {"hops": (2, 1), "parts": ("edge", "alike", "cycle"), "types": BOTH, "alike_rounds": 0, "nodes": True},
+    {"hops": (2, 1), "parts": ("edge", "alike", "cycle"), "types": ("x",), "alike_rounds": 1, "nodes": True},
 ]
 few = settings(max_examples=30)
 
