@@ -20,8 +20,8 @@ ZINC: dict[str, Any] = {  # parts, types and pool as validation found them; see 
 }
 # Which branches of an atom are the same, so that it is no stereocentre.
 ALIKE = {"parts": [*ZINC["transform"]["parts"], "alike"], "typed": ["edge", "alike"]}
-# A molecule is what its atoms contribute, each by what is near it.
-LOCAL = {"hidden": 128, "layers": 4, "pool": "sum+mean", "additive": True}
+# A molecule is what its atoms contribute, each by what is near it, and logarithms of what they add up to.
+LOCAL = {"hidden": 192, "layers": 4, "pool": "sum+mean+log", "additive": True}
 DEEP = {"hidden": 96, "layers": 6, "pool": "sum+mean"}
 HIV: dict[str, Any] = {  # shallow, with half of everything dropped, and weights averaged over four epochs
     "optimizer": "adamw",
