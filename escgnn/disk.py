@@ -305,22 +305,31 @@ class RejectLog:
             return file.readline().strip() == ",".join(HEADER).encode()
 
 
+class TakenError(ValueError):
+    """Another process has what this one wants for itself."""
+
+
 @contextmanager
-def locked(folder: Path, doing: str) -> Iterator[None]:
+def locked(folder: Path, doing: str, *, lock: str = LOCK) -> Iterator[None]:
     """Keep a folder, which must exist, for this process until the block ends, or the process is killed.
 
+    Args:
+        folder: The folder.
+        doing: What for, in the message to others.
+        lock: Name of the file that says so; of several in one folder each stands for some of what is there.
+
     Raises:
-        ValueError: Another process has it; ``doing`` says in the message what for.
+        TakenError: Another process has it.
     """
-    lock = FileLock(folder / LOCK, timeout=0)
+    own = FileLock(folder / lock, timeout=0)
     try:
-        lock.acquire()
+        own.acquire()
     except Timeout:
-        raise ValueError(f"{folder}: another process is {doing} there") from None
+        raise TakenError(f"{folder}: another process is {doing} there") from None
     try:
         yield
     finally:
-        lock.release()
+        own.release()
 
 
 def is_unused(folder: Path) -> bool:

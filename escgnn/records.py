@@ -7,7 +7,7 @@ make them again. A `Table` says which rows and columns such numbers fill, and wh
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -151,18 +151,26 @@ def read(results: str | PathLike[str]) -> list[Record]:
     Raises:
         ValueError: A file is not a record; the message names it.
     """
-    return list(_read(Path(results)))
+    paths = sorted(path.relative_to(results) for path in Path(results).glob("*/*/*.json"))
+    return [record for path in paths if (record := read_one(path, results)) is not None]
 
 
-def _read(results: Path) -> Iterator[Record]:
-    for path in sorted(results.glob("*/*/*.json")):
-        try:
-            record = Record(**json.loads(path.read_text()))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise ValueError(f"{path}: not a record of a run; {error}") from error
-        if record.path != path.relative_to(results):
-            raise ValueError(f"{path}: holds the run of {record.path}; do not rename records")
-        yield record
+def read_one(path: Path, results: str | PathLike[str]) -> Record | None:
+    """The record at a path below a folder, `Record.path`; None if it is not there.
+
+    Raises:
+        ValueError: The file is not that record; the message names it.
+    """
+    file = Path(results, path)
+    try:
+        record = Record(**json.loads(file.read_text()))
+    except FileNotFoundError:
+        return None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{file}: not a record of a run; {error}") from error
+    if record.path != path:
+        raise ValueError(f"{file}: holds the run of {record.path}; do not rename records")
+    return record
 
 
 _INNERMOST = re.compile(r"[\[{][^\[\]{}]*[\]}]")  # lists and objects that hold no others

@@ -2,20 +2,23 @@
 
 import hashlib
 import json
-import time
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from time import perf_counter, process_time, sleep
 from typing import Any
 
 from escgnn import provenance, records
+from escgnn.disk import TakenError, locked
 from escgnn.experiments.experiment import Cell, Experiment
 from escgnn.experiments.trained import from_texts, merged
 from escgnn.records import BUDGETS, Record
 from escgnn.zoo import recipe_of
 
 FOLDERS = ("--work", "--results")  # where files lay on one machine is no part of a result
+PAUSE = 0.5  # seconds until we ask again whether others have finished
 Report = Callable[[Record, int, int], None]  # a record, its number from 1, and how many there are
 
 
@@ -33,7 +36,8 @@ def reproduce(
 ) -> list[Record]:
     """Compute the cells that have no good record yet, and give the records of all.
 
-    What is stopped goes on where it was the next time, if the work folder is still there.
+    What is stopped goes on where it was the next time, if the work folder is still there. Several processes with the same
+    folders share the cells: each takes one that nobody is at, and all give the records of all.
 
     Args:
         experiment: What to compute.
@@ -63,19 +67,48 @@ def reproduce(
             raise ValueError(f"variants: {experiment.name} has none with {text!r}; it has {names}")
     cells = [cell for cell in cells if not rows or cell.row in rows]
     cells = [cell for cell in cells if not variants or any(text in cell.variant for text in variants)]
-    done = {record.path: record for record in records.read(results)}
-    found = []
-    for number, cell in enumerate(cells, 1):
-        blank = _blank(experiment, cell, budget)
-        record = done.get(blank.path)
-        if record is None or not is_done(record, blank):
-            folder = Path(work, experiment.name, budget, f"{blank.path.stem}-{_hash(cell)}")
-            record = _compute(experiment, cell, blank, folder, progress)
-            records.write(record, results)
-        found.append(record)
+    found: dict[int, Record] = {}
+    left = deque(enumerate(cells))
+    taken = 0  # of those left, how many in a row other processes are at
+    while left:
+        place, cell = left.popleft()
+        try:
+            found[place] = _recorded(experiment, cell, budget, Path(results), Path(work), progress)
+        except TakenError:
+            left.append((place, cell))
+            taken += 1
+            if taken == len(left):
+                sleep(PAUSE)
+                taken = 0
+            continue
+        taken = 0
         if report is not None:
-            report(record, number, len(cells))
-    return found
+            report(found[place], len(found), len(cells))
+    return [found[place] for place in range(len(cells))]
+
+
+def _recorded(experiment: Experiment, cell: Cell, budget: str, results: Path, work: Path, progress: bool) -> Record:
+    """The record of a cell, computed if there is none, or none that is good.
+
+    Raises:
+        TakenError: Another process is computing it.
+    """
+    blank = _blank(experiment, cell, budget)
+
+    def on_disk() -> Record | None:
+        record = records.read_one(blank.path, results)
+        return record if record is not None and is_done(record, blank) else None
+
+    if (before := on_disk()) is not None:
+        return before
+    folder = Path(work, experiment.name, budget, f"{blank.path.stem}-{_hash(cell)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder.parent, f"computing {folder.name}", lock=f".{folder.name}.lock"):
+        if (meanwhile := on_disk()) is not None:  # by the process that has just left
+            return meanwhile
+        record = _compute(experiment, cell, blank, folder, progress)
+        records.write(record, results)
+        return record
 
 
 def is_done(record: Record, blank: Record) -> bool:
@@ -108,18 +141,17 @@ def _blank(experiment: Experiment, cell: Cell, budget: str) -> Record:
 
 
 def _compute(experiment: Experiment, cell: Cell, blank: Record, folder: Path, progress: bool) -> Record:
-    folder.mkdir(parents=True, exist_ok=True)
     command = provenance.command(leave_out=FOLDERS)
     blank = replace(blank, command=command, commit=provenance.commit(), versions=provenance.versions())
-    start = time.perf_counter()
-    processor = time.process_time()
+    start = perf_counter()
+    processor = process_time()
     try:
         outcome = experiment.run(cell, folder, progress)
     except (ValueError, OSError, RuntimeError, ImportError) as error:  # one bad cell must not end the others
         measured: dict[str, Any] = {"error": f"{type(error).__name__}: {error}"}
     else:
         measured = {**vars(outcome), "config": {**blank.config, **outcome.config}}
-    spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - processor}
+    spent = {"seconds": perf_counter() - start, "cpu_seconds": process_time() - processor}
     for name, seconds in spent.items():
         if measured.get(name) is None:
             measured[name] = seconds

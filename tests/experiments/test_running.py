@@ -1,7 +1,12 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
 import pytest
 
 from escgnn import records
-from escgnn.experiments import Cell, Experiment, Outcome, Table, reproduce
+from escgnn.disk import locked
+from escgnn.experiments import Cell, Experiment, Outcome, Table, reproduce, running
 
 TABLE = Table("tab:x", "Title", "MAE", ("a", "b"), ("one", "two"), paper={"one": (1.0, None), "other": (2.0, 3.0)})
 
@@ -76,6 +81,66 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
     lab = Lab()
     assert [record.note for record in run(lab, tmp_path)] == ["", "went on"]
     assert lab.ran == [("two", 0)]
+
+
+class TwoAtOnce(Lab):
+    """Every cell waits until another one is being computed."""
+
+    def __init__(self):
+        super().__init__()
+        self.meeting = threading.Barrier(2, timeout=20)
+
+    def run(self, cell, folder, progress):
+        self.meeting.wait()
+        return super().run(cell, folder, progress)
+
+
+def test_several_processes_share_the_cells(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "PAUSE", 0.01)
+    lab = TwoAtOnce()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (pool.submit(run, lab, tmp_path, seeds=3) for _ in range(2))
+        assert [record.path for record in first.result()] == [record.path for record in second.result()]
+    assert sorted(lab.ran) == [(row, seed) for row in ("one", "two") for seed in range(3)], "each once"
+    assert all(record.error is None for record in records.read(tmp_path / "results"))
+
+
+def test_what_another_process_has_not_finished_is_waited_for(tmp_path, monkeypatch):
+    """One that was killed has left half of a cell: it goes on as soon as nobody holds it."""
+    with pytest.raises(KeyboardInterrupt):
+        run(Lab(stops=["one"]), tmp_path)
+    (lock,) = (tmp_path / "work" / "lab" / "smoke").glob(".one*.lock")
+    held = locked(lock.parent, "computing", lock=lock.name)
+    held.__enter__()
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        held.__exit__(None, None, None)
+
+    monkeypatch.setattr(running, "sleep", pause)
+    lab = Lab()
+    seen = []
+    found = run(lab, tmp_path, report=lambda record, number, total: seen.append((record.row, number, total)))
+    assert lab.ran == [("two", 0), ("one", 0)], "what is free comes first"
+    assert seen == [("two", 1, 2), ("one", 2, 2)]
+    assert [(record.row, record.note) for record in found] == [("one", "went on"), ("two", "")]
+    assert pauses == [running.PAUSE]
+
+
+def test_a_cell_that_was_finished_meanwhile_is_not_computed_again(tmp_path, monkeypatch):
+    by_another = run(Lab(), tmp_path / "elsewhere")
+
+    @contextmanager
+    def free_at_last(*about, **further):
+        for record in by_another:
+            records.write(record, tmp_path / "results")
+        yield
+
+    monkeypatch.setattr(running, "locked", free_at_last)
+    lab = Lab()
+    assert [record.values for record in run(lab, tmp_path)] == [record.values for record in by_another]
+    assert lab.ran == []
 
 
 def test_rows_can_be_chosen(tmp_path):
