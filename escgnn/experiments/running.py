@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -68,22 +67,20 @@ def reproduce(
     cells = [cell for cell in cells if not rows or cell.row in rows]
     cells = [cell for cell in cells if not variants or any(text in cell.variant for text in variants)]
     found: dict[int, Record] = {}
-    left = deque(enumerate(cells))
-    taken = 0  # of those left, how many in a row other processes are at
+    left = [*enumerate(cells)]
     while left:
-        place, cell = left.popleft()
-        try:
-            found[place] = _recorded(experiment, cell, budget, Path(results), Path(work), progress)
-        except TakenError:
-            left.append((place, cell))
-            taken += 1
-            if taken == len(left):
-                sleep(PAUSE)
-                taken = 0
-            continue
-        taken = 0
-        if report is not None:
-            report(found[place], len(found), len(cells))
+        taken = []  # by other processes
+        for place, cell in left:
+            try:
+                found[place] = _recorded(experiment, cell, budget, Path(results), Path(work), progress)
+            except TakenError:
+                taken.append((place, cell))
+                continue
+            if report is not None:
+                report(found[place], len(found), len(cells))
+        if len(taken) == len(left):
+            sleep(PAUSE)
+        left = taken
     return [found[place] for place in range(len(cells))]
 
 

@@ -13,9 +13,7 @@ from os import strerror
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from escgnn.disk import LOCK, is_full
+from escgnn.disk import LOCK, is_full, locked
 from escgnn.engines import ATTEMPTS, Engine, LocalEngine
 from escgnn.jobs import Job, run
 from escgnn.shards.inputs import ROWS, Shard, find_shards
@@ -267,25 +265,15 @@ def _locked(folder: Path, part: tuple[int, int]) -> Iterator[None]:
     """Keep the shards of a part for this process; others may work on other parts.
 
     Raises:
-        ValueError: Another process works on some of them.
+        TakenError: Another process works on some of them.
     """
-    own = FileLock(folder / f"{LOCK}-{part[0]}-of-{part[1]}", timeout=0)
-    refusal = f"{folder}: another process is working on these files there"
-    try:
-        own.acquire()
-    except Timeout:
-        raise ValueError(refusal) from None
-    try:
+    doing = "working on these files"
+    with locked(folder, doing, lock=f"{LOCK}-{part[0]}-of-{part[1]}"):
         for path in folder.glob(f"{LOCK}-*"):
             found = LOCK_NAME.fullmatch(path.name)
             other = (int(found[1]), int(found[2])) if found else part
             if other == part or (other[0] - part[0]) % gcd(other[1], part[1]):
                 continue  # no shard is in both
-            try:
-                with FileLock(path, timeout=0):
-                    pass
-            except Timeout:
-                raise ValueError(refusal) from None
+            with locked(folder, doing, lock=path.name):
+                pass
         yield
-    finally:
-        own.release()
