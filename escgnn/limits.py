@@ -23,7 +23,7 @@ MOST_ENTRIES = 1 << 26  # of a table in which a kernel looks bins up
 MOST_POSITIONS = 1024
 
 # Of a network
-MOST_OF = {"out_channels": 1 << 20, "hidden": 1 << 16, "layers": 1000, "heads": 1024}
+MOST_OF = {"out_channels": 1 << 20, "hidden": 1 << 16, "layers": 1000, "heads": 1024, "known_environments": 1 << 24}
 MOST_NUMBERS = 1 << 28  # weights and all else that is kept; training takes some five times as much
 
 # Of a run

@@ -11,6 +11,7 @@ from torch_geometric.utils import softmax
 
 LOGARITHMS = 4  # numbers of a graph whose logarithms are read out
 FIRST_SHARE = -2.0  # at first a node adds about 0.1 to each: a molecule's logarithms are near 1
+FIRST_SPREAD = 8.0  # and nodes differ: where all add the same, logarithms stay with the number of nodes
 
 
 class SumPool(nn.Module):
@@ -113,6 +114,7 @@ class LogPool(SumPool):
     def __init__(self, channels: int) -> None:
         super().__init__(channels)
         self.share = nn.Linear(channels, LOGARITHMS)
+        self.share.weight.data.mul_(FIRST_SPREAD)
         self.share.bias.data.add_(FIRST_SHARE)
         self.out_channels = LOGARITHMS
 

@@ -188,7 +188,7 @@ def show_models(rows: "Sequence[ModelListing]") -> None:
     table = Table("name", "transform", "cost", box=None, pad_edge=False)
     table.add_column("paper", overflow="fold")
     for row in rows:
-        transforms = ", ".join(name for name in row.transforms if name != "Positions") or "-"
+        transforms = ", ".join(name for name in row.transforms if name != "Surroundings") or "-"
         table.add_row(row.name, transforms, escape(row.cost.partition(":")[0] or "-"), escape(row.cited))
     console.print(table)
     _tell("escgnn models NAME shows what can be set; escgnn train DATASET --model NAME -o FOLDER trains it")

@@ -27,6 +27,7 @@ OTHERS = {
     "walks": ("positions", "node"),
     "spectrum": ("positions", "node"),
     "described": ("descriptors", "graph"),
+    "environments": ("environments", "node"),
 }
 
 

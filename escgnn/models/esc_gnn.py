@@ -13,8 +13,10 @@ from torch import Tensor, nn
 from escgnn.layers import SCALES, StructuralEmbedding, VirtualNode, fit_embeddings
 from escgnn.models.backbones import BACKBONES, Shape
 from escgnn.models.count_skip import CountSkip, part_ranks
+from escgnn.models.environments import EnvironmentTable
 from escgnn.models.frame import JUMPING, Frame, Term, check_shared
 
+KNOWN_ENVIRONMENTS = 100_000
 READ_DEGREES = ("pna", "pna-towers")
 STRUCTURE_ONLY = {  # what means nothing without an encoding, with the defaults
     "node_tuples": False,
@@ -68,6 +70,9 @@ class ESCGNN(Frame):
         degrees: Number of nodes of degree 0, 1, 2, ... in the training graphs, for ``pna`` and ``pna-towers``; those of
             molecules if None.
         descriptors: Numbers that each graph has beside its nodes and edges; see `DescriptorEncoder`.
+        environments: Radii of the environments that nodes come with, ``Surroundings(...).environments``: each that is common among the
+            training graphs then adds a number of its own to what the network says. See `EnvironmentTable`.
+        known_environments: How many of them at most.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -114,6 +119,8 @@ class ESCGNN(Frame):
         count_skip: bool = False,
         degrees: Sequence[int] | None = None,
         descriptors: int = 0,
+        environments: Sequence[int] = (),
+        known_environments: int = KNOWN_ENVIRONMENTS,
     ) -> None:
         super().__init__(locals())
         _check(self.settings)
@@ -141,6 +148,7 @@ class ESCGNN(Frame):
         self.exchanges = nn.ModuleList(VirtualNode(hidden, norm, dropout) for _ in range(exchanges))
         width = hidden * (layers if jumping == "concat" else 1)
         self.add_read_out(width, shape(first=True).edge_channels or 0, hidden)
+        self.environments = EnvironmentTable(known_environments, out_channels, level) if environments else None
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
@@ -164,6 +172,7 @@ class ESCGNN(Frame):
     def reads(self) -> frozenset[str]:
         """The attributes of a batch that the model reads."""
         names = {f"{embedding.prefix}_{part}" for embedding in self._embeddings for part in ("len", "bin", "count")}
+        names |= {"environment"} if self.settings["environments"] else set()
         return super().reads | names
 
     @property
@@ -238,6 +247,9 @@ class ESCGNN(Frame):
         h = JUMPING[self.jumping](rounds)  # (N, width)
         described = tensors.get("descriptors")  # (G, descriptors)
         out = self._read_out(h, edge_index, edge, batch, num_graphs, described)  # (rows, out_channels)
+        if self.environments is not None:
+            added = self.environments(tensors["environment"])  # (N, channels)
+            out = out + self.environments.pooled(added, batch, num_graphs)  # (rows, out_channels)
         return out if self.skip is None else self.skip(tensors, out)
 
     def _edges(self, tensors: Mapping[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
@@ -262,6 +274,8 @@ def _check(settings: Mapping[str, Any]) -> None:
             raise ValueError(f"{name}: {settings[name]}, but num_bins is None, so there is no encoding")
     if settings["count_skip"] and settings["level"] == "edge":
         raise ValueError("count_skip: sums are over the edges of nodes or graphs, but the level is edge")
+    if not settings["environments"] and settings["known_environments"] != KNOWN_ENVIRONMENTS:
+        raise ValueError("known_environments: given, but nodes have no environments; set transform.environments")
     if settings["degrees"] is not None and settings["backbone"] not in READ_DEGREES:
         raise ValueError(f"degrees: given, but only pna and pna-towers read them, not {settings['backbone']}")
     if settings["backbone"] in ("gps", "pna-towers") and settings["hidden"] % settings["heads"]:

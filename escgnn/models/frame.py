@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,7 @@ from escgnn.layers import (
 )
 from escgnn.models.descriptors import DescriptorEncoder
 from escgnn.models.exporting import export_program
-from escgnn.pools import POOLS, STEADY_POOLS, SizedSumPool
+from escgnn.pools import POOLS, STEADY_POOLS
 
 Term = tuple[str | int, ...]
 
@@ -40,6 +40,15 @@ DESCRIPTIONS: dict[str, tuple[str, Collection[str]]] = {  # what there is beside
     "edge_features": ("sizes", FEATURE_KINDS),
     "positional": ("size", POSITIONAL),
 }
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A block that has to see the training graphs before training."""
+
+    def measured(self, batches: Iterable[Any]) -> Iterable[Any]:
+        """The same batches; when all have passed, they are measured."""
+        ...
 
 
 class Network(nn.Module):
@@ -236,21 +245,20 @@ class Frame(Network):
         return names | {"descriptors"} if self.settings.get("descriptors") else names
 
     def prepare(self, training: Iterable[Any], validation: Iterable[Any], transform: Any) -> None:
-        """Measure the training graphs: their mean size, if sums are taken in units of it, and their descriptors."""
-        described = getattr(self, "described", None)  # some have read-outs of their own
-        if self._sized() is not None or described is not None:
+        """Measure the training graphs, if anything of the network has to know them: their mean size, for one."""
+        if self._measuring():
             for _ in self.measured(training):
                 pass
 
     def measured(self, batches: Iterable[Any]) -> Iterable[Any]:
-        """The same batches, whose mean size and descriptors are known when all have passed."""
-        pool = self._sized()
-        sized = batches if pool is None else pool.measured(batches)
-        return sized if self.described is None else self.described.measured(sized)
+        """The same batches; when all have passed, what has to be known of them is known."""
+        for module in self._measuring():
+            batches = module.measured(batches)
+        return batches
 
-    def _sized(self) -> SizedSumPool | None:
-        """The sum that has to know the mean size of graphs, if there is one."""
-        return next((module for module in self.modules() if isinstance(module, SizedSumPool)), None)
+    def _measuring(self) -> list[Measuring]:
+        """Blocks that measure the training graphs: sums in units of their size, descriptors, environments."""
+        return [module for module in self.modules() if module is not self and isinstance(module, Measuring)]
 
     def node_vectors(self, tensors: Mapping[str, Tensor]) -> Tensor:
         """Vectors of all nodes by their features, (N, hidden)."""

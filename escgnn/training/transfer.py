@@ -7,7 +7,7 @@ from escgnn.task import Task
 from escgnn.training.config import TrainConfig
 from escgnn.training.folder import load_run
 
-OF_TARGETS = ("described", "head", "skip")  # parts of a network that belong to its targets
+OF_TARGETS = ("described", "environments", "head", "skip")  # parts of a network that belong to its targets
 
 
 def check_transfer(network: Network, task: Task, config: TrainConfig) -> None:

@@ -9,6 +9,7 @@ from escgnn.transforms.positions import Positions
 from escgnn.transforms.rooted import RootedNodes, RootedPairs
 from escgnn.transforms.spectra import WalkAndSpectrum
 from escgnn.transforms.structural import StructuralEncoding
+from escgnn.transforms.surroundings import Surroundings
 from escgnn.transforms.triples import Triples
 from escgnn.transforms.walks import ClosedWalks
 
@@ -25,6 +26,7 @@ __all__ = [
     "RootedNodes",
     "RootedPairs",
     "StructuralEncoding",
+    "Surroundings",
     "Triples",
     "WalkAndSpectrum",
 ]

@@ -19,10 +19,9 @@ ZINC: dict[str, Any] = {  # parts, types and pool as validation found them; see 
     },
 }
 # Which branches of an atom are the same, so that it is no stereocentre.
-ALIKE = {"parts": [*ZINC["transform"]["parts"], "alike"], "typed": ["edge", "alike"]}
+NEAR = {**ZINC["transform"], "hops": 1, "parts": [*ZINC["transform"]["parts"], "alike"], "typed": ["edge", "alike"]}
 # A molecule is what its atoms contribute, each by what is near it, and logarithms of what they add up to.
 LOCAL = {"hidden": 192, "layers": 4, "pool": "sum+mean+log", "additive": True}
-DEEP = {"hidden": 96, "layers": 6, "pool": "sum+mean"}
 HIV: dict[str, Any] = {  # shallow, with half of everything dropped, and weights averaged over four epochs
     "optimizer": "adamw",
     "weight_decay": 0.01,
@@ -38,13 +37,21 @@ ESC_GNN: Presets = {
     "ours/ogbg-molhiv": HIV,
     "ours/zinc-12k": {
         **ZINC,
-        "transform": {**ZINC["transform"], "hops": 1, **ALIKE},
+        "transform": NEAR,
         "network": LOCAL,
         "warmup": 5,
         "batch_size": 64,
         "epochs": 400,
     },
-    "ours/zinc-250k": {**ZINC, "network": DEEP, "warmup": 1, "batch_size": 128, "epochs": 40},
+    "ours/zinc-250k": {
+        **ZINC,
+        "transform": {**NEAR, "environments": [1, 2, 3]},
+        "network": {**LOCAL, "hidden": 128, "known_environments": 150_000},
+        "lr": 2e-3,
+        "warmup": 1,
+        "batch_size": 128,
+        "epochs": 40,
+    },
 }
 # The paper's parts in the backbone of its authors, on ZINC; graphs are read out as in our other recipes.
 ESC_GRAPH_GPS: Presets = {

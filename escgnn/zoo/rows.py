@@ -31,10 +31,10 @@ from escgnn.transforms import (
     PairRows,
     PatternCounts,
     PolicyBags,
-    Positions,
     RootedNodes,
     RootedPairs,
     StructuralEncoding,
+    Surroundings,
     Triples,
     WalkAndSpectrum,
 )
@@ -56,14 +56,14 @@ DROP = {"outside": "drop"}  # the subgraph is the ball, and nothing else
 def _plain(backbone: str, paper: str, cost: str = EDGES) -> Recipe:
     """Message passing as it is, without the structural encoding."""
     off = {"backbone": backbone, "num_bins": None, "node_tuples": False}
-    return Recipe(ESCGNN, once=Positions, fixed=off, paper=paper, cost=cost)
+    return Recipe(ESCGNN, once=Surroundings, fixed=off, paper=paper, cost=cost)
 
 
 ZOO: dict[str, Recipe] = {
     "esc-gnn": Recipe(
         ESCGNN,
         each=StructuralEncoding,
-        once=Positions,
+        once=Surroundings,
         paper=ESC,
         cost=f"{EDGES}; structure is counted before",
         presets=ours.ESC_GNN,

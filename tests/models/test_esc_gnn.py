@@ -21,7 +21,7 @@ from escgnn.transforms import StructuralEncoding
 from tests.strategies import odd_shapes
 
 ENCODING = StructuralEncoding(2, nodes=True)
-BASE = {"x", "edge_index", "edge_attr", "batch", "ptr", "laplacian_eigenvector_pe", "random_walk_pe"}
+BASE = {"x", "edge_index", "edge_attr", "batch", "ptr", "laplacian_eigenvector_pe", "random_walk_pe", "environment"}
 ADDED = {f"{prefix}_{part}" for prefix in ("esc", "esc_node") for part in ("len", "bin", "count")}
 FEATURES = {
     "node_features": {"kind": "categorical", "sizes": [5, 3]},
@@ -50,6 +50,8 @@ CASES = {
     "degrees": {**ON, "backbone": "pna", "degrees": [1, 4, 3]},
     "degrees, no edges": {**ON, "backbone": "pna", "degrees": [5]},
     "additive": {**ON, **FEATURES, "additive": True, "jumping": "concat", "pool": "sum+mean"},
+    "environments": {**ON, **FEATURES, "environments": [1, 2], "known_environments": 4},
+    "environments, nodes": {"environments": [1, 2], "level": "node"},
     "count skip": {**ON, **FEATURES, "count_skip": True},
     "count skip, nodes": {**ON, "count_skip": True, "level": "node"},
 }
@@ -67,6 +69,7 @@ def features(graph, seed=0):
         num_nodes=nodes,
         laplacian_eigenvector_pe=torch.randn(nodes, 2, generator=random),
         random_walk_pe=torch.rand(nodes, 3, generator=random),
+        environment=torch.randint(0, 6, (nodes, 2), generator=random),
     )
 
 

@@ -34,11 +34,12 @@ def inputs(run, graphs):
     [
         ("regression", {}),
         ("regression", {"model": "gin", "transform": {"positional": {"kind": "random_walk", "size": 3}}}),
+        ("regression", {"transform": {"hops": 1, "environments": [1, 2], "types": ["x"]}}),
         ("regression", {"model": "graphgps", "network": {"layers": 2}, "transform": {"walks": 3, "frequencies": 2}}),
         ("binary", {}),
         ("multiclass", {}),
     ],
-    ids=["numbers", "no encoding", "attention", "yes or no", "classes"],
+    ids=["numbers", "no encoding", "environments", "attention", "yes or no", "classes"],
 )
 def test_onnx_predicts_what_the_run_predicts(tmp_path, kind, settings):
     run, bundle = trained(tmp_path / "run", kind, **settings)
