@@ -76,3 +76,11 @@ def test_no_nodes_to_measure(batches):
     pool = SizedSumPool(4)
     assert len([*pool.measured(batches)]) == len(batches)
     assert float(pool.size) == 1
+
+
+def test_logarithms_begin_with_nodes_that_differ():
+    """Of nodes of unit deviation some add several times as much as others, so that no logarithm is that of the size alone."""
+    torch.manual_seed(0)
+    pool = POOLS["sum+mean+log"](64).log
+    shares = torch.nn.functional.softplus(pool.share(torch.randn(1000, 64)))  # (nodes, numbers)
+    assert (shares.std(0) > shares.mean(0)).all()

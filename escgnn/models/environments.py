@@ -16,9 +16,9 @@ NONE = torch.iinfo(torch.int64).max  # no environment's number
 class EnvironmentTable(nn.Module):
     r"""What each node adds by its environments alone: a weight looked up for each radius, :math:`\sum_r W_{c_r(v)}`.
 
-    A perceptron has to learn common environments from examples, each of which moves all weights; a table has a row for each. Graphs
-    add up what their nodes say, in units of the mean size of training graphs, and beside it take the mean. At first all rows are
-    zero; environments that are not in the table add nothing.
+    A perceptron has to learn common environments from examples, each of which moves all weights; a table has a row for each.
+    Graphs add up what their nodes say, in units of the mean size of training graphs, and beside it take the mean. At first all
+    rows are zero; environments that are not in the table add nothing.
 
     Args:
         size: Rows: environments that are known at most, the most common ones.
@@ -91,4 +91,5 @@ def _once_a_graph(environment: Tensor, batch: Tensor | None) -> Tensor:
     owner = environment.new_zeros(environment.size(0)) if batch is None else batch
     radii = environment.size(1)
     pairs = torch.stack([environment.reshape(-1), owner.repeat_interleave(radii)], 1)  # (N * radii, 2)
-    return torch.unique(pairs, dim=0)[:, 0]
+    distinct: Tensor = torch.unique(pairs, dim=0)  # (distinct, 2)
+    return distinct[:, 0]

@@ -148,3 +148,14 @@ def test_explained(run):
     for one in explain.integrated(run, tiny.bundle(size=120).test[:2]):
         assert one.by_source["environments"].abs().sum() > 0
         assert one.gap.abs().max() < 0.02 * (one.output - one.baseline).abs().max()
+
+
+def test_other_targets_have_a_table_of_their_own(run, tmp_path):
+    """What rests is the network; the table belongs to the targets, and begins anew with them."""
+    bundle = tiny.bundle(size=120)
+    bundle = replace(bundle, task=replace(bundle.task, targets=("a", "b")))
+    config = change(**SETTINGS, network={"known_environments": 50}, epochs=1, lr=1e-12, init_from=str(run.folder))
+    fit(bundle, change(config, freeze=True), tmp_path, progress=False)
+    found = load_run(tmp_path).model.environments
+    assert torch.equal(found.known, run.model.environments.known)
+    assert found.weight.abs().max() < 1e-6 < run.model.environments.weight.abs().max()
