@@ -43,6 +43,7 @@ WAYS = {
     "ring by types": {"transform": {"parts": [*CYCLE, "ring"], "types": TYPES, "typed": ["ring"], "ring_bins": 256}},
     "edge by types": {"transform": {"types": TYPES, "typed": ["edge"]}},
     "alike by types": {"transform": {"parts": [*CYCLE, "alike"], "types": TYPES, "typed": ["alike"]}},
+    "environments": {"transform": {"environments": [1, 2], "types": TYPES}},
     "dropout": {"network": {"dropout": 0.2}},
     "128 wide": {"network": {"hidden": 128}},
     "cosine": {"schedule": "cosine", "warmup": 3},
