@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from escgnn.encoding.rooted import RootedEncoding
     from escgnn.encoding.rows import Rows
     from escgnn.encoding.settings import SUBGRAPHS, Settings
-    from escgnn.encoding.types import types_of
+    from escgnn.encoding.types import types_of, with_types
     from escgnn.kernels.rows import LARGEST_COUNT
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Rows",
     "Settings",
     "types_of",
+    "with_types",
 ]
 
 _HOME = {
@@ -45,6 +46,7 @@ _HOME = {
     "Rows": "escgnn.encoding.rows",
     "Settings": "escgnn.encoding.settings",
     "types_of": "escgnn.encoding.types",
+    "with_types": "escgnn.encoding.types",
 }
 
 

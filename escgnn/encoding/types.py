@@ -1,6 +1,6 @@
 """Types of nodes and edges, read off whatever holds a graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import networkx
@@ -35,14 +35,24 @@ def typed_graph(graph: Any, names: Sequence[str]) -> Graph:
     if isinstance(graph, Sequence) and not isinstance(graph, str | bytes):
         return disjoint_union([typed_graph(member, names) for member in graph])
     view = as_graph(graph)
-    nodes = None
-    columns = None
-    for name in names:
-        if is_of_edges(name):
-            columns = types_of(_rows(graph, view, name), name)
-        else:
-            nodes = types_of(_rows(graph, view, name), name)
-    return view.typed(nodes, columns)
+    return with_types(view, names, lambda attribute: _rows(graph, view, attribute))
+
+
+def with_types(view: Graph, names: Sequence[str], rows: Callable[[str], Any]) -> Graph:
+    """A view of a graph, or of several, with types.
+
+    Args:
+        view: The graph.
+        names: Those of attributes, as for `typed_graph`; none for the view as it is.
+        rows: What an attribute holds, by its name.
+
+    Raises:
+        ValueError: An attribute holds no integers from 0 on.
+    """
+    if not names:
+        return view
+    kinds = {is_of_edges(name): types_of(rows(name.partition(":")[0]), name) for name in names}
+    return view.typed(kinds.get(False), kinds.get(True))
 
 
 def types_of(rows: Any, name: str) -> NDArray[np.int64]:
@@ -74,13 +84,12 @@ def types_of(rows: Any, name: str) -> NDArray[np.int64]:
     return taken[:, 0] if len(numbers) == 1 else hash_rows(taken)
 
 
-def _rows(graph: Any, view: Graph, name: str) -> Any:
+def _rows(graph: Any, view: Graph, attribute: str) -> Any:
     """What an attribute of a graph holds."""
-    attribute = name.partition(":")[0]
     if isinstance(graph, networkx.Graph):
         nodes = [*graph]
         try:
-            if is_of_edges(name):
+            if is_of_edges(attribute):
                 return [graph.edges[nodes[u], nodes[v]][attribute] for u, v in view.edge_index.T.tolist()]
             return [graph.nodes[node][attribute] for node in nodes]
         except KeyError:

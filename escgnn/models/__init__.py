@@ -4,6 +4,7 @@ from escgnn.models.cin import CIN
 from escgnn.models.count_skip import CountSkip
 from escgnn.models.dgn import DGN
 from escgnn.models.dss_gnn import DSSGNN
+from escgnn.models.environments import EnvironmentTable
 from escgnn.models.esc_gnn import ESCGNN
 from escgnn.models.exporting import export_program, size_of, to_onnx
 from escgnn.models.frame import Frame, Network, Term
@@ -45,6 +46,7 @@ __all__ = [
     "SUN",
     "Bounded",
     "CountSkip",
+    "EnvironmentTable",
     "Frame",
     "GraphGPS",
     "GraphormerGD",

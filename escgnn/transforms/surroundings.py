@@ -1,14 +1,14 @@
 """What is around every node of a graph, found once, before batches are cut: positions, and environments by number."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 
 from escgnn import limits
-from escgnn.encoding import types_of
-from escgnn.encoding.settings import is_of_edges, names_of_types
-from escgnn.graphs import Graph, Types
+from escgnn.encoding import Settings, with_types
+from escgnn.graphs import Types
 from escgnn.kernels.typed import refine
 from escgnn.store import GraphStore
 from escgnn.transforms.positions import Positional, Positions
@@ -45,7 +45,7 @@ class Surroundings(Positions):
         self.environments = [limits.whole("environments", radius, 0, limits.MOST_ROUNDS) for radius in environments]
         if len({*self.environments}) < len(self.environments):
             raise ValueError(f"environments: {self.environments}; expected different radii")
-        self.types = names_of_types("types", types)
+        self.types = Settings(types=types).types
 
     @property
     def adds(self) -> frozenset[str]:
@@ -61,21 +61,17 @@ class Surroundings(Positions):
         graphs = super().__call__(graphs)
         if not self.environments:
             return graphs
-        view = self._view(graphs)
+        view = with_types(graphs.view(), self.types, lambda attribute: _held(graphs, attribute))
         kinds = view.types or Types(np.zeros(view.num_nodes, np.int64), np.zeros(view.csr.indices.size, np.int64))
         found = [refine(view.csr, kinds, radius) for radius in self.environments]
         return graphs.with_fields(node={"environment": torch.from_numpy(np.stack(found, 1))})  # (nodes, radii)
 
-    def _view(self, graphs: GraphStore) -> Graph:
-        """All graphs side by side, with the types of their nodes and edges."""
-        kinds = {}
-        for name in self.types:
-            attribute = name.partition(":")[0]
-            if attribute not in graphs.fields:
-                raise ValueError(f"types: {name!r}, but the graphs have no {attribute}; expected integers")
-            kinds[is_of_edges(name)] = types_of(graphs.column(attribute).numpy(), name)
-        view = graphs.view()
-        return view.typed(kinds.get(False), kinds.get(True)) if kinds else view
-
     def __repr__(self) -> str:
         return f"Surroundings({self.positional}, environments={self.environments}, types={self.types})"
+
+
+def _held(graphs: GraphStore, attribute: str) -> Any:
+    """What graphs hold under a name."""
+    if attribute not in graphs.fields:
+        raise ValueError(f"types: {attribute!r}, but the graphs have no such attribute; expected integers from 0 on")
+    return graphs.column(attribute).numpy()

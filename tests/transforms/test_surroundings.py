@@ -92,5 +92,5 @@ def test_what_makes_no_sense_is_refused():
         Surroundings(environments=(1, -1))
     with pytest.raises(ValueError, match=r"environments: \[1, 1\]; expected different radii"):
         Surroundings(environments=(1, 1))
-    with pytest.raises(ValueError, match="types: 'x', but the graphs have no x; expected integers"):
+    with pytest.raises(ValueError, match="types: 'x', but the graphs have no such attribute"):
         Surroundings(environments=(1,), types=("x",))(GraphStore.from_view(graphs.path(3)))
