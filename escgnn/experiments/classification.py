@@ -53,7 +53,7 @@ TAB_TU = Table(
     note=f"Fold i is the test, fold i - 1 chooses the epoch of least loss, eight folds teach. {NOTE} {FEATURES} "
     "PPGN is 64 wide, not 400. With the budget paper the least validation loss chooses among two to five layers. Rows of our "
     "recipe have 100 epochs, as in the paper, 50 on PROTEINS and IMDB-B, and not the same time; they are twice as wide, and a "
-    "fifth of each training graph belongs to all classes alike, but on IMDB-B; on PROTEINS and ENZYMES they have a table of "
+    "fifth of each training graph belongs to all classes alike, but on IMDB-B; on ENZYMES they have a table of "
     "environments beside the network, as three folds found by validation.",
     sources={
         "GIN": "NestedGNN's paper: nested, 100 epochs, 2 to 5 layers of width 32 chosen by mean validation loss",

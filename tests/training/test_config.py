@@ -76,7 +76,7 @@ def test_encoding_can_be_switched_off_and_on():
     for off in (["encoding=null"], ["model=gin"]):
         config = read_config(overrides=off, bundle=zinc)
         assert (config.model, config.network["layers"], config.optimizer) == ("gin", 6, "adamw")
-        assert config.transform == {"positional": None}
+        assert config.transform == {"positional": None, "environments": (), "types": ()}
     with pytest.raises(ValueError, match=r"unknown setting 'network\.hiden'"):
         read_config(overrides=["encoding=null", "model.hiden=3"])
 
@@ -163,10 +163,10 @@ def test_a_file_that_would_run_something_is_refused_and_not_run(tmp_path):
 def test_settings_are_the_arguments_of_the_classes():
     config = TrainConfig()
     encoding = {name: one.default for name, one in inspect.signature(StructuralEncoding).parameters.items()}
-    assert config.transform == {**encoding, "positional": None}
+    assert config.transform == {**encoding, "positional": None, "environments": ()}
     parameters = inspect.signature(ESCGNN).parameters
     data = {"out_channels", "node_features", "edge_features", "level", "descriptors"}
-    given = {*data, "num_bins", "node_tuples", "degrees"}
+    given = {*data, "num_bins", "node_tuples", "degrees", "environments"}
     assert {*config.network} == {*parameters} - given - {"positional"}
     assert config.network == {name: parameters[name].default for name in config.network}
 
