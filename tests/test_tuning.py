@@ -201,7 +201,8 @@ def test_proposals(tmp_path, bundle, monkeypatch):
     assert all(1e-4 <= config.lr <= 1e-2 for config in tried)
     tried.clear()
     tune(bundle, tmp_path / "bare", trials=2, base=TrainConfig(model="gin", epochs=1))
-    assert [(config.model, config.transform) for config in tried] == [("gin", {"positional": None})] * 2
+    plain = {"positional": None, "environments": (), "types": ()}
+    assert [(config.model, config.transform) for config in tried] == [("gin", plain)] * 2
 
 
 def test_what_cannot_be_used(tmp_path, bundle, monkeypatch):
