@@ -150,8 +150,7 @@ def over_blocks(
 
     if is_watched:
         assert halt is not None
-        helpers = [_shared_pool().submit(help_out) for _ in range(threads)]
-        _wait(helpers, halt, lambda: len(results) / len(blocks))
+        helpers = _watch_over(help_out, threads, halt, lambda: len(results) / len(blocks))
     else:
         helpers = [_shared_pool().submit(help_out) for _ in range(threads - 1)]
         work()
@@ -163,12 +162,15 @@ def over_blocks(
     return [results[i] for i in range(len(blocks))]
 
 
-def _wait(helpers: list[Future[None]], halt: Halt, share: Callable[[], float]) -> None:
-    """Wait for all helpers; whatever ends the waiting ends their work, too."""
+def _watch_over(work: Callable[[], None], threads: int, halt: Halt, share: Callable[[], float]) -> list[Future[None]]:
+    """Have the pool work, and wait for all of it; whatever ends the waiting, from the first helper on, ends their work, too."""
     watch = _watch.get()
     is_told = watch != Watch()
     begin = time.monotonic()
+    helpers: list[Future[None]] = []
     try:
+        for _ in range(threads):
+            helpers.append(_shared_pool().submit(work))
         while wait(helpers, timeout=TICK).not_done:
             if watch.until is not None and time.monotonic() > watch.until:
                 raise TooLongError
@@ -183,6 +185,7 @@ def _wait(helpers: list[Future[None]], halt: Halt, share: Callable[[], float]) -
             helper.cancel()
         wait(helpers)
         raise
+    return helpers
 
 
 def _warn(share: float) -> None:

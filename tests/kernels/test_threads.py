@@ -3,7 +3,7 @@ import signal
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 
@@ -52,6 +52,33 @@ def test_a_watch_ends_with_its_block():
     with pytest.raises(threads.TooLongError), threads.watched(until=0.0):
         threads.over_blocks(work, 1, 1, halt=threads.new_halt())
     assert threads.over_blocks(work, 1, 1, halt=threads.new_halt()) == [0]
+
+
+def test_ctrl_c_between_two_helpers_ends_the_first(monkeypatch):
+    """It would go on for days otherwise, with nobody who waits for it, and Python waits for its thread before it ends."""
+    halt, begun, ended = threads.new_halt(), Event(), Event()
+
+    def work(start, stop):
+        begun.set()
+        for _ in range(2000):
+            if halt[0]:
+                ended.set()
+                return
+            time.sleep(0.01)
+
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *args):
+            if begun.is_set():
+                raise KeyboardInterrupt
+            future = super().submit(*args)
+            begun.wait(60)
+            return future
+
+    with Interrupted(2) as pool:
+        monkeypatch.setattr(threads, "_pool", pool)
+        with pytest.raises(KeyboardInterrupt):
+            threads.over_blocks(work, 2, 1, 2, halt=halt)
+    assert ended.is_set()
 
 
 def test_several_python_threads_at_once():
