@@ -7,7 +7,7 @@ what is then reported. The second is higher, because the test graphs chose; the 
 
 import csv
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +18,25 @@ from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.experiments.machine_time import CPU_MINUTES
 from escgnn.experiments.rivals import NOTE, SHARED
 from escgnn.experiments.systems import present, settings_of, tiny
-from escgnn.experiments.trained import Settings, bundle_of, first_folds, folds_outcome, merged, train_folds, training
+from escgnn.experiments.trained import (
+    Settings,
+    bundle_of,
+    first_folds,
+    folds_outcome,
+    folds_together,
+    folds_together_outcome,
+    merged,
+    train_folds,
+    training,
+)
 from escgnn.records import Table
+from escgnn.training import Result
 
 DATASETS = {"MUTAG": "mutag", "PTC-MR": "ptc-mr", "PROTEINS": "proteins", "ENZYMES": "enzymes", "IMDB-B": "imdb-b"}
 COLUMNS = tuple(DATASETS)
 ROWS = ("GIN", "PPGN", "NGNN", "GIN-AK+", "SUN", "I²-GNN", "ESC-GNN (h2)", "ESC-GNN (h3)")
 OURS = ("ESC-GNN (h2), our recipe", "ESC-GNN (h3), our recipe")
+TOGETHER = ("ESC-GNN (h2), three of our recipe", "ESC-GNN (h3), three of our recipe")  # the mean of what they say
 PUBLISHED_H2 = (86.2, 52.9, 73.3, 53.2, 72.0)
 PUBLISHED_H3 = (85.6, 56.4, 76.0, 43.3, 73.7)
 FEATURES = (
@@ -35,7 +47,7 @@ TAB_TU = Table(
     title="Classes of graphs, nested cross-validation",
     metric="mean test accuracy over ten folds, %",
     columns=COLUMNS,
-    rows=present((*ROWS, *OURS)),
+    rows=(*present((*ROWS, *OURS)), *TOGETHER),
     better="higher",
     paper={
         "GIN": (84.5, 51.2, 70.6, 38.3, 73.3),
@@ -48,13 +60,16 @@ TAB_TU = Table(
         "ESC-GNN (h3)": PUBLISHED_H3,
         "ESC-GNN (h2), our recipe": PUBLISHED_H2,
         "ESC-GNN (h3), our recipe": PUBLISHED_H3,
+        "ESC-GNN (h2), three of our recipe": PUBLISHED_H2,
+        "ESC-GNN (h3), three of our recipe": PUBLISHED_H3,
     },
     digits=1,
     note=f"Fold i is the test, fold i - 1 chooses the epoch of least loss, eight folds teach. {NOTE} {FEATURES} "
     "PPGN is 64 wide, not 400. With the budget paper the least validation loss chooses among two to five layers. Rows of our "
     "recipe have 100 epochs, as in the paper, 50 on PROTEINS and IMDB-B, and not the same time; they are twice as wide, and a "
     "fifth of each training graph belongs to all classes alike, but on IMDB-B; on ENZYMES they have a table of "
-    "environments beside the network, as three folds found by validation.",
+    "environments beside the network, as validation found. Three are the mean of three such networks in each fold, which differ "
+    "in their seeds.",
     sources={
         "GIN": "NestedGNN's paper: nested, 100 epochs, 2 to 5 layers of width 32 chosen by mean validation loss",
         "NGNN": "NestedGNN's paper: nested, 100 epochs, layers and hops chosen together",
@@ -98,16 +113,20 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
 
 def _settings(row: str, dataset: str, budget: str) -> dict[str, dict[str, object]]:
     """By what distinguishes them, the settings of a row."""
+    members = 3 if row in TOGETHER else None
+    row = dict(zip(TOGETHER, OURS, strict=True)).get(row, row)
     own = settings_of(row, dataset)
     if budget == "smoke":
-        return {"": training(dataset, SHARED, BATCH, own, tiny(row), graphs=20)}
+        return {"": training(dataset, SHARED, BATCH, own, tiny(row), graphs=20, members=members)}
     if budget == "hour" and row in OURS:
-        return {"": training(dataset, SHARED, BATCH, own)}
+        return {"": training(dataset, SHARED, BATCH, own, members=members)}
     if budget == "hour":
         narrower = NARROWER.get(row, {})
         return {"": training(dataset, SHARED, BATCH, own, narrower, cpu_minutes=CPU_MINUTES[dataset])}
     depths = {f"{layers} layers": merged(own, {"network": {"layers": layers}}) for layers in LAYERS}
-    return {words: training(dataset, {"select": "loss"}, settings) for words, settings in depths.items()}
+    return {
+        words: training(dataset, {"select": "loss"}, settings, members=members) for words, settings in depths.items()
+    }
 
 
 def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
@@ -116,8 +135,14 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     column = cell.settings["column"]
     is_smoke = cell.settings["graphs"] is not None
     bundle = with_folds(bare(bundle_of(cell.settings)), protocol)
-    trained = train_folds(cell, folder, progress, first_folds(bundle, 2 if is_smoke else None))
+    bundle = first_folds(bundle, 2 if is_smoke else None)
     label = PROTOCOLS[protocol].label
+    if "members" in cell.settings:
+        several = folds_together(cell, folder, progress, bundle)
+        accuracies = [fold.test["accuracy"] or 0.0 for fold in several.folds]
+        found = folds_together_outcome(several, label, column, 100 * statistics.fmean(accuracies))
+        return _with_loss(found, column, several.members, accuracies)
+    trained = train_folds(cell, folder, progress, bundle)
     places = [trained.folder / f"fold{i}" for i in range(len(trained.result.folds))]
     accuracies = [fold.test["accuracy"] or 0.0 for fold in trained.result.folds]
     if protocol == "max of mean":
@@ -125,8 +150,13 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
         if trained.afforded is not None and trained.afforded.share < 1:  # one epoch, validated by a share of the fold
             best = statistics.fmean(accuracies)
         return folds_outcome(trained, label, column, 100 * best)
-    losses = [_curve(p, "validation_loss")[f.best_epoch] for p, f in zip(places, trained.result.folds, strict=True)]
     found = folds_outcome(trained, label, column, 100 * statistics.fmean(accuracies))
+    return _with_loss(found, column, dict(zip(places, trained.result.folds, strict=True)), accuracies)
+
+
+def _with_loss(found: Outcome, column: str, runs: Mapping[Path, Result], accuracies: Sequence[float]) -> Outcome:
+    """The outcome with the validation loss of all runs, by their folder, and the deviation between folds."""
+    losses = [_curve(folder, "validation_loss")[result.best_epoch] for folder, result in runs.items()]
     deviation = 100 * statistics.stdev(accuracies)
     # the smallest loss should be chosen, in a table in which higher is better
     return replace(

@@ -261,6 +261,48 @@ def together(
     )
 
 
+@dataclass(frozen=True)
+class Several:
+    """Ensembles, one for each fold; the folder holds ``fold0/member0`` and so on."""
+
+    folds: tuple[EnsembleResult, ...]
+    folder: Path
+
+    @property
+    def members(self) -> dict[Path, Result]:
+        """All networks, by the folder of their run."""
+        return {
+            self.folder / f"fold{i}" / f"member{j}": member
+            for i, fold in enumerate(self.folds)
+            for j, member in enumerate(fold.members)
+        }
+
+
+def folds_together(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle) -> Several:
+    """Train the members of a cell's ensemble on every fold of a dataset, or go on with them."""
+    config = config_for(cell, bundle)
+    members = cell.settings["members"]
+    return Several(
+        tuple(
+            fit_ensemble(bundle.fold(i), config, folder / f"fold{i}", members, resume=True, progress=progress)
+            for i in range(len(bundle.folds))
+        ),
+        folder,
+    )
+
+
+def folds_together_outcome(trained: Several, table: str, column: str, value: float) -> Outcome:
+    """Their outcome, with one number to show and the time of all."""
+    members = trained.members
+    return Outcome(
+        values={table: {column: value}},
+        config={**config_of(next(iter(members))), "members": len(trained.folds[0].members)},
+        epochs=sum(member.epochs for member in members.values()),
+        seconds=sum(member.seconds for member in members.values()),
+        cpu_seconds=sum(member.cpu_seconds for member in members.values()),
+    )
+
+
 def _metrics(result: Result | EnsembleResult, table: str, columns: Mapping[str, str], percent: bool) -> dict[str, Any]:
     """Test and validation values of an outcome; what is unknown stays so."""
     factor = 100.0 if percent else 1.0

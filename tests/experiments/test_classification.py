@@ -1,5 +1,6 @@
 """`tab:tu`: which graphs teach, choose and judge, and what number is taken."""
 
+import csv
 import json
 import statistics
 from dataclasses import replace
@@ -62,6 +63,27 @@ def test_a_cell(row, protocol, tmp_path, benchmark_data):
         best = max(statistics.fmean(result["validation"]["accuracy"] for result in results), 0)
         assert found.values[label]["MUTAG"] == pytest.approx(100 * best), "of one epoch"
     assert found.epochs == 2
+
+
+def test_three_networks_in_each_fold(tmp_path, benchmark_data):
+    """They are judged by the mean of what they say, and chosen by what each loses."""
+    experiment = EXPERIMENTS["classification"]
+    cells = {(one.row, one.variant): one for one in experiment.cells("smoke", 1)}
+    alone, several = (cells[f"ESC-GNN (h2), {words}our recipe", "MUTAG, nested"] for words in ("", "three of "))
+    assert several.settings == {**alone.settings, "members": 3}
+    found = experiment.run(several, tmp_path, False)
+    results = [json.loads((tmp_path / f"fold{i}" / "result.json").read_text()) for i in range(2)]
+    mean = statistics.fmean(result["test"]["accuracy"] for result in results)
+    assert found.values == {"tab:tu": {"MUTAG": pytest.approx(100 * mean)}}
+    lines = [*tmp_path.glob("fold?/member?/metrics.csv")]
+    losses = [float(row["validation_loss"]) for path in lines for row in csv.DictReader(path.read_text().splitlines())]
+    assert found.epochs == len(losses) == 6
+    assert found.validation == {"MUTAG": pytest.approx(-statistics.fmean(losses))}
+    assert found.config["members"] == 3
+    assert found.cpu_seconds == pytest.approx(
+        sum(member["cpu_seconds"] for result in results for member in result["members"])
+    )
+    assert experiment.run(several, tmp_path, False) == found, "resumed, nothing is trained again"
 
 
 def test_a_network_that_had_no_time_for_all_graphs_is_judged_by_all(tmp_path, monkeypatch, benchmark_data):
