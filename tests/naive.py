@@ -118,6 +118,25 @@ def environments(graph, rounds):
     return colour
 
 
+def by_cycles(graph):
+    """The graph with types that know cycles: of edges on them, only that; of nodes, that, and of what types their edges are."""
+    bridges = {frozenset(edge) for edge in nx.bridges(graph)}
+    untyped = nx.create_empty_copy(graph)
+    nx.set_node_attributes(untyped, 0, "type")
+    untyped.add_edges_from(graph.edges(data=True))
+    own_edges = environments(untyped, 1)
+    found = nx.Graph()
+    for w, kind in graph.nodes(data="type"):
+        on_any = any(frozenset((w, x)) not in bridges for x in graph[w])
+        number = 0
+        for value in (kind, own_edges[w], int(on_any)):
+            number = mix((924437393 * number + value + 1) % 2**62)
+        found.add_node(w, type=number)
+    for u, v, kind in graph.edges(data="type"):
+        found.add_edge(u, v, type=kind + 1 if frozenset((u, v)) in bridges else 0)
+    return found
+
+
 def mix(x):
     """The hash of colours: shifts and products modulo 2 ** 62."""
     for factor in (924437393, 1060642541, 786433001):

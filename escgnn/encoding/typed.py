@@ -17,6 +17,7 @@ from escgnn.encoding.sources import Pass, Roots
 from escgnn.encoding.tables import ball_table, edge_bins, pair_bins, swap_table
 from escgnn.graphs import Graph, Types
 from escgnn.kernels.encoding import Output
+from escgnn.kernels.graphs import one_kind
 from escgnn.kernels.typed import Environments, TypedLayout, encode_typed, refine
 
 
@@ -62,7 +63,7 @@ class TypedPass(Pass):
 
     def shared(self, graph: Graph) -> tuple[Types, Environments]:
         """What kind nodes and edges are of, and the environments of nodes, which go over the whole graph."""
-        bare = Types(np.zeros(graph.num_nodes, np.int64), np.zeros(graph.csr.indices.size, np.int64))
+        bare = one_kind(graph.csr)
         types = graph.types or bare
         colour = alike = np.zeros(0, np.int64)
         if self.edge_layout.colour.size:

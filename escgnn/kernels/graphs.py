@@ -22,6 +22,11 @@ class Types(NamedTuple):
     arc: NDArray[np.int64]  # (arcs,) the same in both directions of an edge
 
 
+def one_kind(csr: Csr) -> Types:
+    """Types where nothing is known: all nodes and all edges are of one kind."""
+    return Types(np.zeros(csr.indptr.size - 1, np.int64), np.zeros(csr.indices.size, np.int64))
+
+
 @kernel
 def counting_sort(key: NDArray[np.int64], num_keys: int, before: NDArray[np.int64], after: NDArray[np.int64]) -> None:
     """Write the columns listed in ``before`` into ``after``, stably sorted by ``key[column]``."""

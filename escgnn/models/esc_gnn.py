@@ -70,7 +70,7 @@ class ESCGNN(Frame):
         degrees: Number of nodes of degree 0, 1, 2, ... in the training graphs, for ``pna`` and ``pna-towers``; those of
             molecules if None.
         descriptors: Numbers that each graph has beside its nodes and edges; see `DescriptorEncoder`.
-        environments: Radii of the environments that nodes come with, ``Surroundings(...).environments``: each that is common
+        environments: The environments that nodes come with, ``Surroundings(...).environments``: each that is common
             among the training graphs then adds a number of its own to what the network says. See `EnvironmentTable`.
         known_environments: How many of them at most.
 
@@ -119,7 +119,7 @@ class ESCGNN(Frame):
         count_skip: bool = False,
         degrees: Sequence[int] | None = None,
         descriptors: int = 0,
-        environments: Sequence[int] = (),
+        environments: Sequence[int | str] = (),
         known_environments: int = KNOWN_ENVIRONMENTS,
     ) -> None:
         super().__init__(locals())

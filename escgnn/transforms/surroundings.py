@@ -8,10 +8,13 @@ import torch
 
 from escgnn import limits
 from escgnn.encoding import Settings, with_types
-from escgnn.graphs import Types
+from escgnn.kernels.bridges import types_by_cycles
+from escgnn.kernels.graphs import one_kind
 from escgnn.kernels.typed import refine
 from escgnn.store import GraphStore
 from escgnn.transforms.positions import Positional, Positions
+
+RING = "ring"  # before the radius of an environment that knows cycles
 
 
 class Surroundings(Positions):
@@ -23,7 +26,9 @@ class Surroundings(Positions):
 
     Args:
         positional: As for `Positions`.
-        environments: Radii, such as ``(1, 2, 3)``; none by default.
+        environments: Radii, such as ``(1, 2, 3)``; none by default. ``"ring2"`` is an environment of radius 2 that knows which
+            nodes and edges are on a cycle, and of the edges on cycles only what their ends know: their types without their
+            places. Of molecules whose aromatic bonds are single and double ones in turn, it is the same for all such forms.
         types: Attributes that say what kind nodes and edges are of, as for `escgnn.transforms.StructuralEncoding`; without them
             all are alike at first.
 
@@ -37,14 +42,14 @@ class Surroundings(Positions):
     """
 
     def __init__(
-        self, positional: Positional | None = None, environments: Sequence[int] = (), types: Sequence[str] = ()
+        self, positional: Positional | None = None, environments: Sequence[int | str] = (), types: Sequence[str] = ()
     ) -> None:
         super().__init__(positional)
         if isinstance(environments, str | int):
             raise ValueError(f"environments: {environments!r}; expected a sequence of radii such as (1, 2)")
-        self.environments = [limits.whole("environments", radius, 0, limits.MOST_ROUNDS) for radius in environments]
+        self.environments = [_checked(one) for one in environments]
         if len({*self.environments}) < len(self.environments):
-            raise ValueError(f"environments: {self.environments}; expected different radii")
+            raise ValueError(f"environments: {self.environments}; expected different ones")
         self.types = Settings(types=types).types
 
     @property
@@ -62,12 +67,31 @@ class Surroundings(Positions):
         if not self.environments:
             return graphs
         view = with_types(graphs.view(), self.types, lambda attribute: _held(graphs, attribute))
-        kinds = view.types or Types(np.zeros(view.num_nodes, np.int64), np.zeros(view.csr.indices.size, np.int64))
-        found = [refine(view.csr, kinds, radius) for radius in self.environments]
-        return graphs.with_fields(node={"environment": torch.from_numpy(np.stack(found, 1))})  # (nodes, radii)
+        plain = view.types or one_kind(view.csr)
+        by_cycles = types_by_cycles(view.csr, plain) if any(map(_is_ring, self.environments)) else plain
+        found = [
+            refine(view.csr, by_cycles if _is_ring(one) else plain, int(str(one).removeprefix(RING)))
+            for one in self.environments
+        ]
+        return graphs.with_fields(node={"environment": torch.from_numpy(np.stack(found, 1))})  # (nodes, environments)
 
     def __repr__(self) -> str:
         return f"Surroundings({self.positional}, environments={self.environments}, types={self.types})"
+
+
+def _is_ring(environment: int | str) -> bool:
+    return isinstance(environment, str)
+
+
+def _checked(environment: int | str) -> int | str:
+    """A radius, which may be written as a text; with ``ring`` before it, if it was."""
+    if not isinstance(environment, str):
+        return limits.whole("environments", environment, 0, limits.MOST_ROUNDS)
+    digits = environment.removeprefix(RING)
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"environments: {environment!r}; expected a radius such as 2, or {RING}2")
+    radius = limits.whole("environments", int(digits), 0, limits.MOST_ROUNDS)
+    return radius if digits == environment else f"{RING}{radius}"
 
 
 def _held(graphs: GraphStore, attribute: str) -> Any:

@@ -45,7 +45,7 @@ ESC_GNN: Presets = {
     },
     "ours/zinc-250k": {
         **ZINC,
-        "transform": {**NEAR, "environments": [1, 2, 3]},
+        "transform": {**NEAR, "environments": ["ring1", "ring2", 3]},
         "network": {**LOCAL, "hidden": 128, "known_environments": 150_000},
         "lr": 2e-3,
         "warmup": 1,
