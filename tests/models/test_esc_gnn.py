@@ -50,7 +50,7 @@ CASES = {
     "degrees": {**ON, "backbone": "pna", "degrees": [1, 4, 3]},
     "degrees, no edges": {**ON, "backbone": "pna", "degrees": [5]},
     "additive": {**ON, **FEATURES, "additive": True, "jumping": "concat", "pool": "sum+mean"},
-    "environments": {**ON, **FEATURES, "environments": [1, 2], "known_environments": 4},
+    "environments": {**ON, **FEATURES, "environments": ["ring1", 2], "known_environments": 4},
     "environments, nodes": {"environments": [1, 2], "level": "node"},
     "count skip": {**ON, **FEATURES, "count_skip": True},
     "count skip, nodes": {**ON, "count_skip": True, "level": "node"},

@@ -34,7 +34,7 @@ def inputs(run, graphs):
     [
         ("regression", {}),
         ("regression", {"model": "gin", "transform": {"positional": {"kind": "random_walk", "size": 3}}}),
-        ("regression", {"transform": {"hops": 1, "environments": [1, 2], "types": ["x"]}}),
+        ("regression", {"transform": {"hops": 1, "environments": ["ring1", 2], "types": ["x"]}}),
         ("regression", {"model": "graphgps", "network": {"layers": 2}, "transform": {"walks": 3, "frequencies": 2}}),
         ("binary", {}),
         ("multiclass", {}),
