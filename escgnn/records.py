@@ -130,8 +130,17 @@ class Record:
         >>> Record("counting", "ESC-GNN", "hour", variant="h=2").path.as_posix()
         'counting/hour/esc-gnn_h-2_seed0.json'
         """
-        words = (_slug(self.row), _slug(self.variant), f"seed{self.seed}")
-        return Path(self.experiment, self.budget, "_".join(word for word in words if word) + ".json")
+        return Path(self.experiment, self.budget, f"{stem(self.row, self.variant, self.seed)}.json")
+
+
+def stem(row: str, variant: str, seed: int) -> str:
+    """What files of a cell are called.
+
+    >>> stem("ESC-GNN", "h=2", 0)
+    'esc-gnn_h-2_seed0'
+    """
+    words = (_slug(row), _slug(variant), f"seed{seed}")
+    return "_".join(word for word in words if word)
 
 
 def write(record: Record, results: str | PathLike[str]) -> Path:

@@ -1,11 +1,15 @@
 """What an experiment is: tables of the paper, with the published numbers, and the cells that fill them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from escgnn.records import Table, Values
+from escgnn.disk import locked
+from escgnn.records import Table, Values, stem
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,32 @@ class Cell:
     seed: int = 0
     variant: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder that it is computed in; what is stopped must not go on with other settings."""
+        settings = json.dumps(self.settings, sort_keys=True)
+        return f"{stem(self.row, self.variant, self.seed)}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+
+    def members(self, row: str) -> "list[Cell]":
+        """The cells of single networks, of another row, that a cell of several together consists of."""
+        settings = {name: value for name, value in self.settings.items() if name != "members"}
+        seeds = range(self.seed, self.seed + self.settings["members"])
+        return [replace(self, row=row, seed=seed, settings=settings) for seed in seeds]
+
+
+@contextmanager
+def kept(cells: Path, cell: Cell) -> Iterator[Path]:
+    """The folder that a cell is computed in, below that of all cells, for this process alone.
+
+    Raises:
+        TakenError: Another process is computing it.
+    """
+    cells.mkdir(parents=True, exist_ok=True)
+    with locked(cells, f"computing {cell.folder}", lock=f".{cell.folder}.lock"):
+        folder = cells / cell.folder
+        folder.mkdir(exist_ok=True)
+        yield folder
 
 
 @dataclass(frozen=True)

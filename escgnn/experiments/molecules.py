@@ -147,7 +147,7 @@ def run(cell: Cell, folder: Path, progress: bool) -> Outcome:
     table, metric = TABLES[name]
     columns = {name: metric}
     if "members" in cell.settings:
-        return together(cell, folder, progress, table.label, columns, percent=table is HIV)
+        return together(cell, OURS, folder, progress, table.label, columns, percent=table is HIV)
     return outcome(train(cell, folder, progress), table.label, columns, percent=table is HIV)
 
 

@@ -1,6 +1,5 @@
 """Computing what is missing of an experiment. Every cell leaves a record, those that fail too."""
 
-import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -10,8 +9,8 @@ from time import perf_counter, process_time, sleep
 from typing import Any
 
 from escgnn import provenance, records
-from escgnn.disk import TakenError, locked
-from escgnn.experiments.experiment import Cell, Experiment
+from escgnn.disk import TakenError
+from escgnn.experiments.experiment import Cell, Experiment, kept
 from escgnn.experiments.trained import from_texts, merged
 from escgnn.records import BUDGETS, Record
 from escgnn.zoo import recipe_of
@@ -98,9 +97,7 @@ def _recorded(experiment: Experiment, cell: Cell, budget: str, results: Path, wo
 
     if (before := on_disk()) is not None:
         return before
-    folder = Path(work, experiment.name, budget, f"{blank.path.stem}-{_hash(cell)}")
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder.parent, f"computing {folder.name}", lock=f".{folder.name}.lock"):
+    with kept(Path(work, experiment.name, budget), cell) as folder:
         if (meanwhile := on_disk()) is not None:  # by the process that has just left
             return meanwhile
         record = _compute(experiment, cell, blank, folder, progress)
@@ -144,6 +141,8 @@ def _compute(experiment: Experiment, cell: Cell, blank: Record, folder: Path, pr
     processor = process_time()
     try:
         outcome = experiment.run(cell, folder, progress)
+    except TakenError:  # a network that this cell shares with another
+        raise
     except (ValueError, OSError, RuntimeError, ImportError) as error:  # one bad cell must not end the others
         measured: dict[str, Any] = {"error": f"{type(error).__name__}: {error}"}
     else:
@@ -153,8 +152,3 @@ def _compute(experiment: Experiment, cell: Cell, blank: Record, folder: Path, pr
         if measured.get(name) is None:
             measured[name] = seconds
     return replace(blank, **measured, finished=provenance.now())
-
-
-def _hash(cell: Cell) -> str:
-    """What is stopped must not go on with other settings."""
-    return hashlib.sha256(json.dumps(cell.settings, sort_keys=True).encode()).hexdigest()[:8]

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.datasets import DatasetBundle, Split, load
-from escgnn.experiments.experiment import Cell, Outcome
+from escgnn.experiments.experiment import Cell, Outcome, kept
 from escgnn.experiments.machine_time import Afforded, afford
 from escgnn.task import Task
 from escgnn.training import (
-    EnsembleResult,
+    Ensemble,
     FoldResult,
     Result,
     TrainConfig,
+    evaluate,
     fit,
-    fit_ensemble,
     fit_folds,
     load_run,
     predict,
@@ -28,6 +28,7 @@ from escgnn.training import (
     read_stored,
 )
 
+Metrics = Mapping[str, float | None]
 Settings = Mapping[str, Any]  # nested, as `escgnn.training.read_config` takes them
 
 CURVE_POINTS = 80
@@ -70,7 +71,7 @@ def training(
         graphs: At most so many graphs of each subset of the split; None for all.
         targets: Those to learn, if not all.
         cpu_minutes: Processor time that decides the number of epochs; None for that of the settings. See `machine_time`.
-        members: Networks of an ensemble; None for one network. See `together`.
+        members: Networks that are judged together; None for one network. See `together`.
         options: Of the dataset.
     """
     settings: dict[str, Any] = {"dataset": dataset, "options": options, "settings": merged(*layers), "graphs": graphs}
@@ -235,7 +236,7 @@ def outcome(
     """
     result = trained.result
     return Outcome(
-        **_metrics(result, table, columns, percent),
+        **_metrics(result.validation, result.test, table, columns, percent=percent),
         config={**config_of(trained.folder), **_about(trained.folder, trained.afforded)},
         epochs=result.epochs,
         seconds=result.seconds,
@@ -246,72 +247,75 @@ def outcome(
 
 
 def together(
-    cell: Cell, folder: Path, progress: bool, table: str, columns: Mapping[str, str], *, percent: bool = False
+    cell: Cell, row: str, folder: Path, progress: bool, table: str, columns: Mapping[str, str], *, percent: bool = False
 ) -> Outcome:
-    """Train the members of a cell's ensemble, or go on with them: the outcome of their mean, with the time of all."""
-    bundle = bundle_of(cell.settings)
-    config = config_for(cell, bundle)
-    result = fit_ensemble(bundle, config, folder, cell.settings["members"], resume=True, progress=progress)
+    """Train the networks that a cell consists of, cells of a row of their own, where that would; the outcome of their mean.
+
+    Raises:
+        TakenError: Another process is training one of them.
+    """
+    members = []
+    for member in cell.members(row):
+        with kept(folder.parent, member) as place:
+            members.append(train(member, place, progress))
+    ensemble = Ensemble(folder, tuple(load_run(member.folder) for member in members))
+    bundle = members[0].bundle
+    values = _metrics(
+        evaluate(ensemble, bundle, "validation"), evaluate(ensemble, bundle), table, columns, percent=percent
+    )
+    return _of_several(values, members[0].folder, len(members), [member.result for member in members])
+
+
+def _of_several(values: Mapping[str, Any], folder: Path, members: int, results: Sequence[Result]) -> Outcome:
+    """An outcome of several networks, given the folder of one, with the time of all."""
     return Outcome(
-        **_metrics(result, table, columns, percent),
-        config={**config_of(folder / "member0"), "members": len(result.members)},
-        epochs=sum(member.epochs for member in result.members),
-        seconds=sum(member.seconds for member in result.members),
-        cpu_seconds=sum(member.cpu_seconds for member in result.members),
+        **values,
+        config={**config_of(folder), "members": members},
+        epochs=sum(result.epochs for result in results),
+        seconds=sum(result.seconds for result in results),
+        cpu_seconds=sum(result.cpu_seconds for result in results),
     )
 
 
-@dataclass(frozen=True)
-class Several:
-    """Ensembles, one for each fold; the folder holds ``fold0/member0`` and so on."""
+def folds_together(cell: Cell, row: str, folder: Path, progress: bool, bundle: DatasetBundle) -> list[TrainedFolds]:
+    """Train the networks that a cell consists of, as `together` does, on every fold of a dataset.
 
-    folds: tuple[EnsembleResult, ...]
-    folder: Path
-
-    @property
-    def members(self) -> dict[Path, Result]:
-        """All networks, by the folder of their run."""
-        return {
-            self.folder / f"fold{i}" / f"member{j}": member
-            for i, fold in enumerate(self.folds)
-            for j, member in enumerate(fold.members)
-        }
+    Raises:
+        TakenError: Another process is training some of them.
+    """
+    members = []
+    for member in cell.members(row):
+        with kept(folder.parent, member) as place:
+            members.append(train_folds(member, place, progress, bundle))
+    return members
 
 
-def folds_together(cell: Cell, folder: Path, progress: bool, bundle: DatasetBundle) -> Several:
-    """Train the members of a cell's ensemble on every fold of a dataset, or go on with them."""
-    config = config_for(cell, bundle)
-    members = cell.settings["members"]
-    return Several(
-        tuple(
-            fit_ensemble(bundle.fold(i), config, folder / f"fold{i}", members, resume=True, progress=progress)
-            for i in range(len(bundle.folds))
-        ),
-        folder,
-    )
+def folds_together_metrics(members: Sequence[TrainedFolds], bundle: DatasetBundle) -> list[dict[str, float]]:
+    """The test metrics of the mean of what they say, fold by fold."""
+    ensembles = [
+        Ensemble(members[0].folder, tuple(load_run(member.folder / f"fold{i}") for member in members))
+        for i in range(len(bundle.folds))
+    ]
+    return [evaluate(ensemble, bundle.fold(i)) for i, ensemble in enumerate(ensembles)]
 
 
-def folds_together_outcome(trained: Several, table: str, column: str, value: float) -> Outcome:
-    """Their outcome, with one number to show and the time of all."""
-    members = trained.members
-    return Outcome(
-        values={table: {column: value}},
-        config={**config_of(next(iter(members))), "members": len(trained.folds[0].members)},
-        epochs=sum(member.epochs for member in members.values()),
-        seconds=sum(member.seconds for member in members.values()),
-        cpu_seconds=sum(member.cpu_seconds for member in members.values()),
-    )
+def folds_together_outcome(members: Sequence[TrainedFolds], table: str, column: str, value: float) -> Outcome:
+    """Their outcome, with one number to show."""
+    results = [result for member in members for result in member.result.folds]
+    return _of_several({"values": {table: {column: value}}}, members[0].folder / "fold0", len(members), results)
 
 
-def _metrics(result: Result | EnsembleResult, table: str, columns: Mapping[str, str], percent: bool) -> dict[str, Any]:
+def _metrics(
+    validation: Metrics, test: Metrics, table: str, columns: Mapping[str, str], *, percent: bool
+) -> dict[str, Any]:
     """Test and validation values of an outcome; what is unknown stays so."""
     factor = 100.0 if percent else 1.0
 
-    def chosen(metrics: Mapping[str, float | None]) -> dict[str, float | None]:
+    def chosen(metrics: Metrics) -> dict[str, float | None]:
         found = {column: metrics[metric] for column, metric in columns.items()}
         return {column: None if value is None else value * factor for column, value in found.items()}
 
-    return {"values": {table: chosen(result.test)}, "validation": chosen(result.validation)}
+    return {"values": {table: chosen(test)}, "validation": chosen(validation)}
 
 
 def per_target(bundle: DatasetBundle, metric: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """`tab:tu`: which graphs teach, choose and judge, and what number is taken."""
 
-import csv
 import json
 import statistics
 from dataclasses import replace
@@ -9,9 +8,9 @@ import numpy as np
 import pytest
 
 from escgnn import datasets
-from escgnn.experiments import EXPERIMENTS, classification
+from escgnn.experiments import EXPERIMENTS, classification, trained
 from escgnn.experiments.machine_time import Afforded
-from escgnn.training import read_config
+from escgnn.training import load_run, predict, read_config
 
 
 def test_folds(benchmark_data):
@@ -66,24 +65,27 @@ def test_a_cell(row, protocol, tmp_path, benchmark_data):
 
 
 def test_three_networks_in_each_fold(tmp_path, benchmark_data):
-    """They are judged by the mean of what they say, and chosen by what each loses."""
+    """They are those of the row of single networks, judged by the mean of what they say, and chosen by what each loses."""
     experiment = EXPERIMENTS["classification"]
-    cells = {(one.row, one.variant): one for one in experiment.cells("smoke", 1)}
-    alone, several = (cells[f"ESC-GNN (h2), {words}our recipe", "MUTAG, nested"] for words in ("", "three of "))
-    assert several.settings == {**alone.settings, "members": 3}
-    found = experiment.run(several, tmp_path, False)
-    results = [json.loads((tmp_path / f"fold{i}" / "result.json").read_text()) for i in range(2)]
-    mean = statistics.fmean(result["test"]["accuracy"] for result in results)
-    assert found.values == {"tab:tu": {"MUTAG": pytest.approx(100 * mean)}}
-    lines = [*tmp_path.glob("fold?/member?/metrics.csv")]
-    losses = [float(row["validation_loss"]) for path in lines for row in csv.DictReader(path.read_text().splitlines())]
-    assert found.epochs == len(losses) == 6
-    assert found.validation == {"MUTAG": pytest.approx(-statistics.fmean(losses))}
-    assert found.config["members"] == 3
-    assert found.cpu_seconds == pytest.approx(
-        sum(member["cpu_seconds"] for result in results for member in result["members"])
-    )
-    assert experiment.run(several, tmp_path, False) == found, "resumed, nothing is trained again"
+    cells = {(one.row, one.seed, one.variant): one for one in experiment.cells("smoke", 3)}
+    row = "ESC-GNN (h2), our recipe"
+    several = cells["ESC-GNN (h2), three of our recipe", 0, "MUTAG, nested"]
+    members = [cells[row, seed, "MUTAG, nested"] for seed in range(3)]
+    assert several.members(row) == members and ("ESC-GNN (h2), three of our recipe", 1, "MUTAG, nested") not in cells
+    found = experiment.run(several, tmp_path / "together", False)
+    alone = [experiment.run(member, tmp_path / member.folder, False) for member in members]
+    assert found.cpu_seconds == pytest.approx(sum(one.cpu_seconds for one in alone)), "none was trained again"
+    assert found.epochs == sum(one.epochs for one in alone) == 6 and found.config["members"] == 3
+    losses = [one.validation["MUTAG"] for one in alone]
+    assert found.validation == {"MUTAG": pytest.approx(statistics.fmean(losses))}
+    bundle = classification.with_folds(classification.bare(trained.bundle_of(several.settings)), "nested")
+    right = []
+    for i in range(2):
+        graphs = bundle.fold(i).test
+        runs = [load_run(tmp_path / member.folder / f"fold{i}") for member in members]
+        mean = sum(predict(run, graphs) for run in runs)
+        right.append(float((mean.argmax(1) == graphs.column("y")[:, 0]).double().mean()))
+    assert found.values == {"tab:tu": {"MUTAG": pytest.approx(100 * statistics.fmean(right))}}
 
 
 def test_a_network_that_had_no_time_for_all_graphs_is_judged_by_all(tmp_path, monkeypatch, benchmark_data):

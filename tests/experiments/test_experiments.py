@@ -9,6 +9,7 @@ import pytest
 
 from escgnn import datasets, records
 from escgnn.counting import TARGETS, count
+from escgnn.disk import TakenError
 from escgnn.experiments import (
     EXPERIMENTS,
     classification,
@@ -22,7 +23,8 @@ from escgnn.experiments import (
     substructures,
     trained,
 )
-from escgnn.records import BUDGETS
+from escgnn.experiments.experiment import Cell, Experiment, kept
+from escgnn.records import BUDGETS, Table
 from escgnn.training import Result, load_run, predict, read_config
 
 NAMES = [*EXPERIMENTS]
@@ -157,17 +159,36 @@ def test_an_outcome_keeps_test_and_validation_apart(tmp_path):
 
 def test_networks_together_are_judged_by_their_mean(tmp_path):
     settings = trained.training("counting-random", TINY, targets=["3-cycle"], members=2, count=30)
-    found = trained.together(
-        counting.Cell("x", settings=settings), tmp_path, False, "tab:x", {"c": "mae"}, percent=True
-    )
+    cell = counting.Cell("two", settings=settings)
+    found = trained.together(cell, "one", tmp_path / cell.folder, False, "tab:x", {"c": "mae"}, percent=True)
     bundle = trained.bundle_of(settings)
-    members = [load_run(tmp_path / f"member{i}") for i in range(2)]
+    folders = [tmp_path / one.folder for one in cell.members("one")]
+    members = [load_run(folder) for folder in folders]
     for index, values in ((bundle.split.validation, found.validation), (bundle.split.test, found.values["tab:x"])):
         graphs = bundle.graphs[index]
         mean = sum(predict(member, graphs) for member in members) / 2
         assert values == {"c": pytest.approx(100 * float((mean - graphs.column("y")).abs().mean()), rel=1e-4)}
-    assert [trained.config_of(tmp_path / f"member{i}")["seed"] for i in range(2)] == [0, 1]
+    assert [trained.config_of(folder)["seed"] for folder in folders] == [0, 1]
     assert found.epochs == found.config["members"] == 2
+
+
+def test_a_cell_waits_for_networks_that_another_process_trains(tmp_path):
+    """It has no record then, not that of a failure."""
+    settings = trained.training("counting-random", TINY, targets=["3-cycle"], members=2, count=30)
+    several = Cell("two", settings=settings)
+
+    def run(cell, folder, progress):
+        return trained.together(cell, "one", folder, progress, "tab:x", {"c": "mae"})
+
+    table = Table("tab:x", "", "", ("c",), ("two",))
+    experiment = Experiment("e", (table,), lambda budget, seeds: [several], run)
+    second = several.members("one")[1]
+    work = (tmp_path / "results", tmp_path / "work")
+    with kept(tmp_path / "work" / "e" / "hour", second), pytest.raises(TakenError, match="one_seed1"):
+        running._recorded(experiment, several, "hour", *work, False)
+    assert not [*tmp_path.glob("results/**/*.json")]
+    record = running._recorded(experiment, several, "hour", *work, False)
+    assert record.error is None and record.epochs == 2
 
 
 def test_renamed_copies_are_the_control(benchmark_data):

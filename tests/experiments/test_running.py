@@ -6,7 +6,7 @@ import pytest
 
 from escgnn import records
 from escgnn.disk import locked
-from escgnn.experiments import Cell, Experiment, Outcome, Table, reproduce, running
+from escgnn.experiments import Cell, Experiment, Outcome, Table, experiment, reproduce, running
 
 TABLE = Table("tab:x", "Title", "MAE", ("a", "b"), ("one", "two"), paper={"one": (1.0, None), "other": (2.0, 3.0)})
 
@@ -137,7 +137,7 @@ def test_a_cell_that_was_finished_meanwhile_is_not_computed_again(tmp_path, monk
             records.write(record, tmp_path / "results")
         yield
 
-    monkeypatch.setattr(running, "locked", free_at_last)
+    monkeypatch.setattr(experiment, "locked", free_at_last)
     lab = Lab()
     assert [record.values for record in run(lab, tmp_path)] == [record.values for record in by_another]
     assert lab.ran == []
