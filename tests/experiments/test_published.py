@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.power import classes, outputs
 from escgnn import datasets, wl
+from escgnn.encoding import RootedEncoding
 from escgnn.experiments import classification, counting
 
 
@@ -42,3 +43,17 @@ def test_oddities_of_tab_tu():
     enzymes = classification.COLUMNS.index("ENZYMES")
     assert paper["SUN"][enzymes] == round(100 / 6, 1)
     assert paper["PPGN"][classification.COLUMNS.index("PTC-MR")] == paper["PPGN"][enzymes]
+
+
+def test_imdb_b_is_the_same_with_two_and_three_hops(benchmark_data):
+    """One node is joined to all others, so that nothing is farther than two."""
+    members = datasets.load("imdb-b").graphs
+    for start in range(0, len(members), 50):
+        encodings = (RootedEncoding(hops, parts=("degree", "node", "joint", "edge")) for hops in (2, 3))
+        two, three = (encoding.rows(members[start]) for encoding in encodings)
+        assert all(two[row] == three[row] for row in range(0, len(two), 11))
+    degrees = members.view().degrees
+    most = np.maximum.reduceat(degrees, np.cumsum([0, *members.num_nodes[:-1]]))
+    assert (most == members.num_nodes - 1).all()
+    place = classification.COLUMNS.index("IMDB-B")
+    assert classification.PUBLISHED_H2[place] != classification.PUBLISHED_H3[place]
