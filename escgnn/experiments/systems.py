@@ -74,7 +74,7 @@ NGNN_APART: Settings = {"network": {"layers": 4}}
 GIN_TU: Settings = {"network": {"hidden": 32, "layers": 4, "jumping": "concat", "pool": "mean", "dropout": 0.5}}
 # Of rows that are surely of one class the validation loss grows while errors fall, and the epoch of the least one is early.
 SMOOTHED: Settings = {"smoothing": 0.2, "epochs": 100, "warmup": 5, "network": {"hidden": 64}}
-OURS_TU: dict[str, Settings] = {  # what three folds found by validation; see docs/log.md
+OURS_TU: dict[str, Settings] = {  # what validation found; see docs/log.md
     **dict.fromkeys(TU, SMOOTHED),
     "enzymes": merged(SMOOTHED, {"transform": {"environments": [1, 2, 3], "types": ["x"]}}),
     "proteins": merged(SMOOTHED, {"epochs": 50, "warmup": 3}),

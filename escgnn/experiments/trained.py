@@ -2,10 +2,10 @@
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from escgnn.training import (
     read_stored,
 )
 
+T = TypeVar("T")
 Metrics = Mapping[str, float | None]
 Settings = Mapping[str, Any]  # nested, as `escgnn.training.read_config` takes them
 
@@ -254,16 +255,22 @@ def together(
     Raises:
         TakenError: Another process is training one of them.
     """
-    members = []
-    for member in cell.members(row):
-        with kept(folder.parent, member) as place:
-            members.append(train(member, place, progress))
+    members = _each_member(cell, row, folder, lambda member, place: train(member, place, progress))
     ensemble = Ensemble(folder, tuple(load_run(member.folder) for member in members))
     bundle = members[0].bundle
     values = _metrics(
         evaluate(ensemble, bundle, "validation"), evaluate(ensemble, bundle), table, columns, percent=percent
     )
     return _of_several(values, members[0].folder, len(members), [member.result for member in members])
+
+
+def _each_member(cell: Cell, row: str, folder: Path, train_one: Callable[[Cell, Path], T]) -> list[T]:
+    """What training gives of each network that a cell consists of, in the folder of that network's own cell."""
+    found = []
+    for member in cell.members(row):
+        with kept(folder.parent, member) as place:
+            found.append(train_one(member, place))
+    return found
 
 
 def _of_several(values: Mapping[str, Any], folder: Path, members: int, results: Sequence[Result]) -> Outcome:
@@ -283,11 +290,7 @@ def folds_together(cell: Cell, row: str, folder: Path, progress: bool, bundle: D
     Raises:
         TakenError: Another process is training some of them.
     """
-    members = []
-    for member in cell.members(row):
-        with kept(folder.parent, member) as place:
-            members.append(train_folds(member, place, progress, bundle))
-    return members
+    return _each_member(cell, row, folder, lambda member, place: train_folds(member, place, progress, bundle))
 
 
 def folds_together_metrics(members: Sequence[TrainedFolds], bundle: DatasetBundle) -> list[dict[str, float]]:
