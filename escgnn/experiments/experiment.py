@@ -10,6 +10,7 @@ from typing import Any
 
 from escgnn.disk import locked
 from escgnn.records import Table, Values, stem
+from escgnn.zoo import DEFAULT, recipe_of
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,13 @@ class Cell:
 
     @property
     def folder(self) -> str:
-        """The name of the folder that it is computed in; what is stopped must not go on with other settings."""
-        settings = json.dumps(self.settings, sort_keys=True)
+        """The name of the folder that it is computed in; what is stopped must not go on with other settings.
+
+        A preset is known by name, and may have changed since: what it stands for is a part of the settings.
+        """
+        chosen = [one for one in self.settings.values() if isinstance(one, Mapping) and "preset" in one]
+        presets = [recipe_of(one.get("model", DEFAULT)).presets[one["preset"]] for one in chosen]
+        settings = json.dumps([self.settings, *presets] if presets else self.settings, sort_keys=True)
         return f"{stem(self.row, self.variant, self.seed)}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
     def members(self, row: str) -> "list[Cell]":

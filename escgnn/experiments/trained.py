@@ -266,8 +266,12 @@ def together(
 
 def _each_member(cell: Cell, row: str, folder: Path, train_one: Callable[[Cell, Path], T]) -> list[T]:
     """What training gives of each network that a cell consists of, in the folder of that network's own cell."""
+    members = cell.members(row)
+    for member in members:
+        with kept(folder.parent, member):  # before anything is loaded: who has to wait comes again every moment
+            pass
     found = []
-    for member in cell.members(row):
+    for member in members:
         with kept(folder.parent, member) as place:
             found.append(train_one(member, place))
     return found

@@ -14,6 +14,7 @@ from escgnn.experiments import (
     EXPERIMENTS,
     classification,
     counting,
+    experiment,
     find,
     isomorphism,
     qm9,
@@ -181,13 +182,13 @@ def test_a_cell_waits_for_networks_that_another_process_trains(tmp_path):
         return trained.together(cell, "one", folder, progress, "tab:x", {"c": "mae"})
 
     table = Table("tab:x", "", "", ("c",), ("two",))
-    experiment = Experiment("e", (table,), lambda budget, seeds: [several], run)
+    made = Experiment("e", (table,), lambda budget, seeds: [several], run)
     second = several.members("one")[1]
     work = (tmp_path / "results", tmp_path / "work")
     with kept(tmp_path / "work" / "e" / "hour", second), pytest.raises(TakenError, match="one_seed1"):
-        running._recorded(experiment, several, "hour", *work, False)
-    assert not [*tmp_path.glob("results/**/*.json")]
-    record = running._recorded(experiment, several, "hour", *work, False)
+        running._recorded(made, several, "hour", *work, False)
+    assert not [*tmp_path.glob("**/*.json")], "it asks before it trains the first"
+    record = running._recorded(made, several, "hour", *work, False)
     assert record.error is None and record.epochs == 2
 
 
@@ -254,3 +255,18 @@ def test_a_preset_that_has_changed_is_computed_again(monkeypatch):
     assert is_done({**cell, "cpu_minutes": 1.0}, epochs=2, warmup=1)
     assert not is_done(cell, **other)
     assert is_done({"settings": {"preset": "ours/x", **other}}, **other)
+
+
+@pytest.mark.parametrize("section", ["settings", "system"])
+def test_what_was_stopped_with_another_preset_begins_anew(section, monkeypatch):
+    """The folder of a cell follows what its preset stands for, as it follows its own settings."""
+    presets = {"ours/x": {"epochs": 3}}
+    recipe = replace(experiment.recipe_of("esc-gnn"), presets=presets)
+    monkeypatch.setattr(experiment, "recipe_of", {"esc-gnn": recipe}.__getitem__)
+    cell = Cell("ESC-GNN", settings={"dataset": "exp", section: {"preset": "ours/x"}})
+    plain = Cell("ESC-GNN", settings={"dataset": "exp", section: {"epochs": 3}})
+    before = cell.folder, plain.folder
+    assert (cell.folder, plain.folder) == before
+    presets["ours/x"] = {"epochs": 4}
+    assert cell.folder != before[0]
+    assert plain.folder == before[1]
