@@ -35,7 +35,7 @@ from escgnn.models import ESCGNN, Network
 from escgnn.records import Table
 from escgnn.store import GraphStore
 from escgnn.task import Task
-from escgnn.training import Splitting, read_config, run_network
+from escgnn.training import Splitting, fit_normalisation, read_config, run_network
 from escgnn.transforms import StructuralEncoding
 from escgnn.zoo import recipe_of
 
@@ -89,7 +89,8 @@ BREC = Table(
     note=f"Each pair is tested with {COPIES} renamed copies: T² above {threshold(COPIES, DIMENSION):.2f}, the F distribution's "
     f"threshold at {ALPHA} for {DIMENSION} numbers, counts if copies of one graph stay below it. A network gives all copies of "
     f"a graph one vector, so the variance is that of rounding; ({RIDGE:.1e} r)² is added to it, r the root mean square of the "
-    "vectors: what float32 cannot show does not count. All is computed in float64. A pair is tested before training, too, and "
+    "vectors: what float32 cannot show does not count. All is computed in float64. A pair is tested before training, too, with "
+    "batch normalisation that has seen it, and "
     f"every {LOOK_EVERY} epochs; once told apart, it is not trained further (it is with the budget paper). Systems of the zoo, "
     "whose subgraphs are many times as large as a graph, first have a glance at two copies of each graph, but with the budget "
     f"paper: where T² is below {FLAT:.0e}, the loss, a cosine of equal vectors, is flat, and the pair counts as not told apart "
@@ -270,6 +271,7 @@ def _protocol(g: Any, h: Any, settings: Mapping[str, Any], seed: tuple[int, int]
             kind.append(split(store.batch(members)))
     model = network(each, once, settings, store)
     model.prepare(batches, (), each)
+    fit_normalisation(model, batches)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings["lr"], weight_decay=settings["weight_decay"])
     found = _test(model, batches, controls)
     epochs = 0

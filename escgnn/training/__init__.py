@@ -33,7 +33,7 @@ from escgnn.training.job import (
 from escgnn.training.judging import Judgement, judge, table_options
 from escgnn.training.listing import ModelListing, models
 from escgnn.training.neighbours import read_known, similarity
-from escgnn.training.pieces import PiecesWarning, Splitting, run_network
+from escgnn.training.pieces import PiecesWarning, Splitting, fit_normalisation, run_network
 from escgnn.training.prediction import as_store, evaluate, formulas, outputs_and_answers, own_split, predict
 from escgnn.training.running import UnseenShapesWarning, embedded, network_outputs
 from escgnn.training.settings import suited
@@ -89,6 +89,7 @@ __all__ = [
     "fit",
     "fit_ensemble",
     "fit_folds",
+    "fit_normalisation",
     "formulas",
     "given_graphs",
     "hash_graphs",
