@@ -28,6 +28,7 @@ OTHERS = {
     "spectrum": ("positions", "node"),
     "described": ("descriptors", "graph"),
     "environments": ("environments", "node"),
+    "known_start": ("environments", "node"),
 }
 
 

@@ -51,6 +51,10 @@ class EnvironmentTable(nn.Module):
         out: Tensor = (rows * is_known.unsqueeze(2)).sum(1)  # (N, channels)
         return out
 
+    def are_known(self, environment: Tensor) -> Tensor:
+        """Which environments are in the table, 1 or 0, (N, radii)."""
+        return (self.known[self._places(environment)] == environment).to(self.weight.dtype)
+
     def _places(self, environment: Tensor) -> Tensor:
         """Where each number is in the table, or the next smaller one: a search by halves, which can be exported."""
         last = self.known.numel() - 1
@@ -84,6 +88,24 @@ class EnvironmentTable(nn.Module):
         found, times = found[common], times[common]
         most = times.argsort(descending=True, stable=True)[: self.known.numel()]
         self.known.fill_(NONE)[: most.numel()] = found[most].sort().values
+
+
+class KnownStart(nn.Module):
+    r"""What nodes start with by which of their environments are known: a vector for each radius.
+
+    Without it a network cannot tell for which nodes a table has spoken, and for which it has to speak itself, but by heart.
+
+    Shapes:
+        What `EnvironmentTable.are_known` says, :math:`(N, radii)`, to :math:`(N, hidden)`.
+    """
+
+    def __init__(self, radii: int, hidden: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(0.1 * torch.randn(radii, hidden))  # small beside what nodes are
+
+    def forward(self, is_known: Tensor) -> Tensor:
+        """What each node starts with."""
+        return is_known @ self.weight
 
 
 def _once_a_graph(environment: Tensor, batch: Tensor | None) -> Tensor:

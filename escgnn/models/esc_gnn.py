@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from escgnn.layers import SCALES, StructuralEmbedding, VirtualNode, fit_embeddings
 from escgnn.models.backbones import BACKBONES, Shape
 from escgnn.models.count_skip import CountSkip, part_ranks
-from escgnn.models.environments import EnvironmentTable
+from escgnn.models.environments import EnvironmentTable, KnownStart
 from escgnn.models.frame import JUMPING, Frame, Term, check_shared
 
 KNOWN_ENVIRONMENTS = 100_000
@@ -73,6 +73,8 @@ class ESCGNN(Frame):
         environments: The environments that nodes come with, ``Surroundings(...).environments``: each that is common
             among the training graphs then adds a number of its own to what the network says. See `EnvironmentTable`.
         known_environments: How many of them at most.
+        known_at_start: Whether nodes start with which of their environments have a number, so that the network knows where it
+            speaks alone.
 
     Shapes:
         A batch to (graphs, out_channels), (nodes, out_channels) or (edges, out_channels).
@@ -121,6 +123,7 @@ class ESCGNN(Frame):
         descriptors: int = 0,
         environments: Sequence[int | str] = (),
         known_environments: int = KNOWN_ENVIRONMENTS,
+        known_at_start: bool = False,
     ) -> None:
         super().__init__(locals())
         _check(self.settings)
@@ -149,6 +152,7 @@ class ESCGNN(Frame):
         width = hidden * (layers if jumping == "concat" else 1)
         self.add_read_out(width, shape(first=True).edge_channels or 0, hidden)
         self.environments = EnvironmentTable(known_environments, out_channels, level) if environments else None
+        self.known_start = KnownStart(len(environments), hidden) if known_at_start else None
 
     @classmethod
     def check(cls, settings: Mapping[str, Any]) -> None:
@@ -233,6 +237,8 @@ class ESCGNN(Frame):
         h = self.node_vectors(tensors)  # (N, hidden)
         if self.node_structure is not None:
             h = h + self.node_structure(tensors)  # (N, hidden)
+        if self.environments is not None and self.known_start is not None:
+            h = h + self.known_start(self.environments.are_known(tensors["environment"]))  # (N, hidden)
         h = self.add_position(h, tensors)  # (N, hidden)
         edge, later = self._edges(tensors)  # (E, hidden), or twice as wide where they stand side by side
 
@@ -276,6 +282,8 @@ def _check(settings: Mapping[str, Any]) -> None:
         raise ValueError("count_skip: sums are over the edges of nodes or graphs, but the level is edge")
     if not settings["environments"] and settings["known_environments"] != KNOWN_ENVIRONMENTS:
         raise ValueError("known_environments: given, but nodes have no environments; set transform.environments")
+    if not settings["environments"] and settings["known_at_start"]:
+        raise ValueError("known_at_start: True, but nodes have no environments; set transform.environments")
     if settings["degrees"] is not None and settings["backbone"] not in READ_DEGREES:
         raise ValueError(f"degrees: given, but only pna and pna-towers read them, not {settings['backbone']}")
     if settings["backbone"] in ("gps", "pna-towers") and settings["hidden"] % settings["heads"]:

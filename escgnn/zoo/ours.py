@@ -46,7 +46,7 @@ ESC_GNN: Presets = {
     "ours/zinc-250k": {
         **ZINC,
         "transform": {**NEAR, "environments": ["ring1", "ring2"]},
-        "network": {**LOCAL, "hidden": 128, "known_environments": 80_000},
+        "network": {**LOCAL, "hidden": 128, "known_environments": 80_000, "known_at_start": True},
         "lr": 2e-3,
         "warmup": 1,
         "batch_size": 128,

@@ -91,6 +91,32 @@ def test_at_first_nothing_is_added_and_edges_have_no_environments():
         ESCGNN(1, environments=[1], level="edge")
     with pytest.raises(ValueError, match="known_environments: given, but nodes have no environments"):
         ESCGNN(1, known_environments=5)
+    with pytest.raises(ValueError, match="known_at_start: True, but nodes have no environments"):
+        ESCGNN(1, known_at_start=True)
+
+
+@given(some_graphs)
+def test_nodes_start_with_what_is_known(members):
+    """Each known radius adds its vector at the start, and nothing else of an environment reaches the network."""
+    torch.manual_seed(0)
+    batch = Batch.from_data_list(members)
+    batch.environment = batch.environment % 10  # numbers that no test is likely to have are for the next lines
+    model = ESCGNN(1, environments=[1, 2], known_environments=6, known_at_start=True, layers=1, hidden=4).eval()
+    assert len([*model.environments.measured([batch])]) == 1
+    known = {*model.environments.known.tolist()} - {NONE}
+    told = [[float(number in known) for number in node] for node in batch.environment.tolist()]
+    is_known = model.environments.are_known(batch.environment)
+    assert is_known.tolist() == told
+    start = model.known_start(is_known)
+    rows = model.known_start.weight
+    slow = [sum((row for row, yes in zip(rows, node, strict=True) if yes), torch.zeros(4)) for node in told]
+    torch.testing.assert_close(start, torch.stack(slow) if slow else torch.zeros(0, 4))
+    before = model(batch)
+    batch.environment = torch.where(is_known.bool(), batch.environment, batch.environment + 100)  # others, unknown, too
+    assert torch.equal(model(batch), before)
+    with torch.no_grad():
+        rows += 1.0
+    assert batch.num_nodes == 0 or not is_known.any() or not torch.equal(model(batch), before)
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +169,13 @@ def load_surroundings(bundle):
     return Surroundings(environments=(1,), types=("x",))(bundle.graphs).column("environment")
 
 
-def test_explained(run):
-    """What environments say is one of the sources, all of which add up."""
+@pytest.mark.parametrize("is_told", [False, True])
+def test_explained(run, is_told, tmp_path):
+    """What environments say is one of the sources, all of which add up; so is which of them are known."""
+    if is_told:
+        network = {"known_environments": 50, "known_at_start": True}
+        fit(tiny.bundle(size=120), change(**SETTINGS, network=network), tmp_path, progress=False)
+        run = load_run(tmp_path)
     for one in explain.integrated(run, tiny.bundle(size=120).test[:2]):
         assert one.by_source["environments"].abs().sum() > 0
         assert one.gap.abs().max() < 0.02 * (one.output - one.baseline).abs().max()

@@ -51,6 +51,7 @@ CASES = {
     "degrees, no edges": {**ON, "backbone": "pna", "degrees": [5]},
     "additive": {**ON, **FEATURES, "additive": True, "jumping": "concat", "pool": "sum+mean"},
     "environments": {**ON, **FEATURES, "environments": ["ring1", 2], "known_environments": 4},
+    "known environments": {**ON, **FEATURES, "environments": [1, 2], "known_environments": 4, "known_at_start": True},
     "environments, nodes": {"environments": [1, 2], "level": "node"},
     "count skip": {**ON, **FEATURES, "count_skip": True},
     "count skip, nodes": {**ON, "count_skip": True, "level": "node"},
@@ -115,7 +116,7 @@ class TestContract:
         renamed = data.clone()
         renamed.edge_index = torch.from_numpy(order)[data.edge_index][:, columns]
         renamed.edge_attr = data.edge_attr[columns]
-        for name in ("x", "laplacian_eigenvector_pe", "random_walk_pe"):
+        for name in ("x", "laplacian_eigenvector_pe", "random_walk_pe", "environment"):
             renamed[name] = data[name][back]
         before, after = model(doubled(ENCODING(data))), model(doubled(ENCODING(renamed)))
         where = {"graph": slice(None), "node": back, "edge": columns}[model.level]
