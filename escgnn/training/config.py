@@ -39,7 +39,8 @@ class TrainConfig(BaseModel):
         early_stopping: Stop when the validation metric has not improved for so many epochs; None never does.
         batch_size: Graphs in a step, over all devices of all nodes together.
         select: The best epoch, whose weights are kept and judged, is the one with the best validation ``"metric"``, among
-            equals by the validation loss; or the one with the least validation ``"loss"``.
+            equals by the validation loss; or the one with the least validation ``"loss"``; or the ``"last"``, where
+            validation is too small to choose by.
         average: How much of the mean of the weights stays at every step; the mean is what is validated and kept. At first it is
             over fewer steps, a ninth of those so far. None for the weights themselves.
         gradient_clip: Largest norm of the gradient; None for no limit.
@@ -75,7 +76,7 @@ class TrainConfig(BaseModel):
     epochs: int = Field(default=100, ge=1, le=limits.MOST_EPOCHS)
     early_stopping: int | None = Field(default=None, ge=1, le=limits.MOST_EPOCHS)
     batch_size: int = Field(default=128, ge=1, le=limits.MOST_GRAPHS)
-    select: Literal["metric", "loss"] = "metric"
+    select: Literal["metric", "loss", "last"] = "metric"
     average: float | None = Field(default=0.998, ge=0, lt=1)
     gradient_clip: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     seed: int = Field(default=0, ge=0, le=limits.MOST_SEED)

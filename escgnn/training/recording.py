@@ -36,18 +36,19 @@ Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every
 class History:
     """The epochs of a run, and the best of them: by the validation metric, among equals by the validation loss; or by the latter.
 
-    A metric such as the accuracy of few graphs is often the same, and the loss still tells a good network from a better one.
+    A metric such as the accuracy of few graphs is often the same, and the loss still tells a good network from a better one. Where
+    validation is too small to tell epochs apart, the last one that did not diverge may be taken for the best.
 
     Args:
         task: What is learnt.
-        select: What decides: ``"metric"`` or ``"loss"``.
+        select: What decides: ``"metric"`` or ``"loss"``; or ``"last"``, nothing.
 
     Attributes:
         rows: A row of ``metrics.csv`` for each epoch.
         best_epoch: -1 before there is one.
         best_metrics: All validation metrics of that epoch.
         best_loss: The validation loss of that epoch; not a number if it was written before there was one.
-        improved_epoch: The first epoch with that metric, from which early stopping counts; -1 before there is one.
+        improved_epoch: The first epoch with the best metric, from which early stopping counts; -1 before there is one.
         best_weights: The network's, after that epoch.
     """
 
@@ -62,15 +63,17 @@ class History:
         self.best_weights: dict[str, Tensor] = {}
 
     def add(self, row: Row, metrics: dict[str, float], weights: dict[str, Tensor]) -> bool:
-        """Add an epoch; True if it is strictly better than all before, by the metric or else by the loss."""
+        """Add an epoch; True if it is the best: strictly better than all before, by the metric or else by the loss."""
         self.rows.append(row)
         loss = row.get("validation_loss", math.nan)
         by_loss = self.select == "loss"
         value = loss if by_loss else metrics[self.task.metric]
-        best = self.best_loss if by_loss else self.best_metrics.get(self.task.metric, math.nan)
+        best = self._reached(by_loss)
         smaller = by_loss or self.task.direction == "min"
         is_improved = not math.isnan(value) and (math.isnan(best) or (value < best if smaller else value > best))
         is_best = is_improved or (value == best and loss < self.best_loss)
+        if self.select == "last":
+            is_best = math.isfinite(row["loss"]) and not math.isnan(value)
         if is_improved:
             self.improved_epoch = len(self.rows) - 1
         if is_best:
@@ -79,6 +82,15 @@ class History:
             self.best_metrics = metrics
             self.best_weights = {name: tensor.detach().cpu().clone() for name, tensor in weights.items()}
         return is_best
+
+    def _reached(self, by_loss: bool) -> float:
+        """What the epochs before the one that was added last have reached; not a number if there is none."""
+        if by_loss:
+            return self.best_loss
+        if self.select != "last":
+            return self.best_metrics.get(self.task.metric, math.nan)
+        known = [value for value in self.values[:-1] if not math.isnan(value)]
+        return (min if self.task.direction == "min" else max)(known, default=math.nan)
 
     @property
     def values(self) -> list[float]:

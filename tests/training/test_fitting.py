@@ -156,6 +156,20 @@ def test_positions(kind, tmp_path):
     assert evaluate(load_run(tmp_path / "a"), bundle) == result.test
 
 
+def test_the_last_epoch_is_kept(tmp_path):
+    """Whatever validation says; in one go, or after a stop."""
+    bundle = tiny.bundle()
+    config = change(epochs=3, lr=0.1, average=None)  # large steps, so that the last epoch is not the best
+    best = silent_fit(bundle, config, tmp_path / "best")
+    assert best.best_epoch < 2, "or the test says nothing"
+    last = change(config, select="last")
+    silent_fit(bundle, change(last, epochs=2), tmp_path / "last")
+    result = silent_fit(bundle, last, tmp_path / "last", resume=True)
+    assert result.best_epoch == 2 and result.validation["mae"] > best.validation["mae"]
+    assert rows(tmp_path / "best")[2]["validation_mae"] == result.validation["mae"]
+    assert evaluate(load_run(tmp_path / "last"), bundle) == result.test
+
+
 def test_same_seed_same_result(tmp_path):
     bundle = tiny.bundle()
     results = [silent_fit(bundle, change(seed=seed), tmp_path / str(i)) for i, seed in enumerate((5, 5, 6))]
@@ -216,6 +230,19 @@ class TestBestEpoch:
         assert (history.best_epoch, history.best_loss, history.best_metrics) == (1, 0.4, {"accuracy": 0.5})
         assert history.stopped(10, 3) == "early", "early stopping counts from there"
         assert "select" not in history.state()
+
+    def test_the_last_may_be_taken(self):
+        """But none that diverged; early stopping counts from the best metric all the same."""
+        history = History(Task("graph", "binary", "accuracy", "max", ("t",)), "last")
+        epochs = [(0.5, 1.0), (0.9, 1.0), (math.nan, 1.0), (0.7, 1.0), (0.9, 1.0), (0.6, 1.0), (0.8, math.nan)]
+        kept = []
+        for epoch, (value, loss) in enumerate(epochs):
+            row = {"epoch": epoch, "loss": loss, "validation_loss": 1.0, "validation_accuracy": value}
+            kept.append(history.add(row, {"accuracy": value}, {"w": torch.tensor(float(epoch))}))
+            assert history.improved_epoch == (0 if epoch == 0 else 1)
+        assert kept == [True, True, False, True, True, True, False]
+        assert (history.best_epoch, history.best_metrics) == (5, {"accuracy": 0.6}) and history.best_weights["w"] == 5
+        assert history.stopped(10, 6) == "diverged"
 
     def test_a_history_without_losses_goes_on(self):
         """Of a time when the first of several equal epochs was the best."""
