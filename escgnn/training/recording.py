@@ -36,8 +36,8 @@ Watch = Callable[[Sequence[float]], None]  # gets the validation metric of every
 class History:
     """The epochs of a run, and the best of them: by the validation metric, among equals by the validation loss; or by the latter.
 
-    A metric such as the accuracy of few graphs is often the same, and the loss still tells a good network from a better one. Where
-    validation is too small to tell epochs apart, the last one that did not diverge may be taken for the best.
+    A metric such as the accuracy of few graphs is often the same, and the loss still tells a good network from a better one.
+    Where validation is too small to tell epochs apart, the last one that did not diverge may be taken for the best.
 
     Args:
         task: What is learnt.
