@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -502,3 +503,16 @@ def test_explore_says_what_is_wrong(escgnn, tmp_path):
     assert "unknown part 'edges'" in escgnn("explore", "0-1", "--parts", "edges", check=False)
     assert "row: 2; two.g6 has fewer graphs" in escgnn("explore", "two.g6", "--row", 2, check=False)
     assert "model.json is not there" in escgnn("explore", "0-1", "--run", "nowhere", check=False)
+
+
+@pytest.mark.parametrize(("chosen", "found"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_give_way(chosen, found):
+    """Set before torch is loaded, which reads it once; what the user chose stays."""
+    code = (
+        "import atexit, os, sys; from escgnn.cli import main; assert 'torch' not in sys.modules; sys.argv = ['escgnn', '--version'];"
+        "atexit.register(lambda: print(os.environ['OMP_WAIT_POLICY'])); main()"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    environment |= {} if chosen is None else {"OMP_WAIT_POLICY": chosen}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == found

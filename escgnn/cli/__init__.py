@@ -3,6 +3,7 @@
 Everything heavy is imported inside the commands, so that ``escgnn --help`` answers at once.
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -66,6 +67,9 @@ def main() -> None:
     """Run a command; say in plain words what is wrong with its input."""
     sys.argv[0] = NAME  # so that records name the command, however it was started
     warnings.showwarning = terminal.show_warning
+    os.environ.setdefault(
+        "OMP_WAIT_POLICY", "PASSIVE"
+    )  # threads that spin for others starve beside a busy process; before torch
     try:
         app(prog_name=NAME)
     except (ValueError, OverflowError, OSError, ImportError, MemoryError) as error:

@@ -324,7 +324,7 @@ class Result:
     @property
     def summary(self) -> str:
         """How it went, in words."""
-        return f"{self.epochs} epochs in {self.seconds:.0f} s; best at epoch {self.best_epoch} by validation"
+        return f"{self.epochs} epochs in {self.seconds:.0f} s; the weights of epoch {self.best_epoch} are kept"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
