@@ -509,7 +509,8 @@ def test_explore_says_what_is_wrong(escgnn, tmp_path):
 def test_threads_give_way(chosen, found):
     """Set before torch is loaded, which reads it once; what the user chose stays."""
     code = (
-        "import atexit, os, sys; from escgnn.cli import main; assert 'torch' not in sys.modules; sys.argv = ['escgnn', '--version'];"
+        "import atexit, os, sys; from escgnn.cli import main; assert 'torch' not in sys.modules;"
+        "sys.argv = ['escgnn', '--version'];"
         "atexit.register(lambda: print(os.environ['OMP_WAIT_POLICY'])); main()"
     )
     environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
