@@ -67,9 +67,8 @@ def main() -> None:
     """Run a command; say in plain words what is wrong with its input."""
     sys.argv[0] = NAME  # so that records name the command, however it was started
     warnings.showwarning = terminal.show_warning
-    os.environ.setdefault(
-        "OMP_WAIT_POLICY", "PASSIVE"
-    )  # threads that spin for others starve beside a busy process; before torch
+    # Threads that spin for each other starve beside a busy process. torch reads this once, when a command loads it.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         app(prog_name=NAME)
     except (ValueError, OverflowError, OSError, ImportError, MemoryError) as error:

@@ -45,24 +45,23 @@ class EnvironmentTable(nn.Module):
 
     def forward(self, environment: Tensor) -> Tensor:
         """What all nodes add."""
-        place = self._places(environment)  # (N, radii)
-        is_known = self.known[place] == environment  # (N, radii)
+        place, is_known = self._found(environment)  # (N, radii) each
         rows = functional.embedding(place, self.weight)  # (N, radii, channels)
         out: Tensor = (rows * is_known.unsqueeze(2)).sum(1)  # (N, channels)
         return out
 
     def are_known(self, environment: Tensor) -> Tensor:
         """Which environments are in the table, 1 or 0, (N, radii)."""
-        return (self.known[self._places(environment)] == environment).to(self.weight.dtype)
+        return self._found(environment)[1].to(self.weight.dtype)
 
-    def _places(self, environment: Tensor) -> Tensor:
-        """Where each number is in the table, or the next smaller one: a search by halves, which can be exported."""
+    def _found(self, environment: Tensor) -> tuple[Tensor, Tensor]:
+        """Where each number is in the table, or the next smaller one, and whether it is: a search that can be exported."""
         last = self.known.numel() - 1
         place = torch.zeros_like(environment)
         for bit in reversed(range(last.bit_length())):
             further = (place + (1 << bit)).clamp_max(last)
             place = torch.where(self.known[further] <= environment, further, place)
-        return place
+        return place, self.known[place] == environment
 
     def pooled(self, added: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
         """What graphs, or nodes, add by what their nodes do, (rows, out_channels)."""

@@ -284,9 +284,10 @@ def _exists(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Result:
-    """One run: the epoch with the best validation metric, and the test metrics of the same weights.
+    """One run: the epoch whose weights were kept, and the test metrics of the same weights.
 
-    Among epochs with the same validation metric it is the one with the smallest validation loss, and the first of these.
+    By default it has the best validation metric, among equals the smallest validation loss, and is the first of these; see
+    ``select`` of `TrainConfig`.
 
     Two results are equal if the same numbers were computed, whenever that was and however long it took.
 

@@ -100,7 +100,7 @@ def test_nodes_start_with_what_is_known(members):
     """Each known radius adds its vector at the start, and nothing else of an environment reaches the network."""
     torch.manual_seed(0)
     batch = Batch.from_data_list(members)
-    batch.environment = batch.environment % 10  # numbers that no test is likely to have are for the next lines
+    batch.environment = batch.environment % 10  # so that larger numbers are not known
     model = ESCGNN(1, environments=[1, 2], known_environments=6, known_at_start=True, layers=1, hidden=4).eval()
     assert len([*model.environments.measured([batch])]) == 1
     known = {*model.environments.known.tolist()} - {NONE}
