@@ -46,7 +46,7 @@ ALLOWED = {
     "baseline": "disk task hub store datasets metrics training",
     "estimators": "disk task store datasets zoo training",
     "experiments": "bags disk provenance task graphs records counting encoding store "
-    "datasets models transforms wl loader metrics zoo training",
+    "datasets models transforms wl loader metrics zoo training baseline",
     "explain": "disk layers markup task hub readers report store depiction metrics training",
     "explorer": "disk kernels graphs hub counting encoding readers datasets decoding wl training explain",
     "review": "disk markup task hub report datasets depiction metrics training",

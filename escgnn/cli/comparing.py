@@ -12,7 +12,12 @@ MOLECULES = "morgan-count,rdkit"
 
 
 def baseline(
-    source: Annotated[str, typer.Argument(metavar="TABLE", help="Your own table of SMILES.", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE", help="Your own table of SMILES, or ogbg-molhiv or ogbg-molpcba.", show_default=False
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="Folder for the better trees, for escgnn predict.", callback=folder_path),
@@ -36,7 +41,7 @@ def baseline(
     descriptors: Descriptors = None,
 ) -> None:
     """Fit a random forest and boosted trees to fingerprints and descriptors, with the split and the metric of train."""
-    from escgnn import training
+    from escgnn import datasets, training
     from escgnn.baseline import fit_baseline
 
     folder = beside or blend
@@ -45,7 +50,9 @@ def baseline(
     if blend is not None and out is None:
         raise typer.BadParameter("--blend keeps the average in a folder; name it, -o FOLDER")
     run = None if folder is None else training.load_ensemble(folder)
-    own = {} if run is None else {**training.table_options(run, source), "split": "random"}  # its own split is taken
+    own = {} if run is None else training.table_options(run, source)
+    if run is not None and datasets.is_own_file(source):
+        own["split"] = "random"  # its own split is taken
     read = (None if run is None else ",".join(run.descriptors.chosen_by)) or MOLECULES
     bundle = load_dataset(
         source,

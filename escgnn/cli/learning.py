@@ -255,10 +255,9 @@ def evaluate(
 
     trained = training.load_ensemble(run)
     is_sheet = datasets.is_own_file(dataset)
-    own = training.table_options(trained, dataset) if is_sheet else {}
     bundle = load_dataset(
         dataset,
-        own,
+        training.table_options(trained, dataset),
         smiles=smiles,
         targets=targets,
         split=split,

@@ -24,8 +24,7 @@ def reviewed(run: Path, data: str | None) -> Any:
     is_at_hand = data is not None or any(known.name == name and known.present for known in datasets.listing())
     if not is_at_hand:
         return review(trained)
-    own = training.table_options(trained, name) if datasets.is_own_file(name) else {}
-    return review(trained, load_dataset(name, own, targets=None, kind=None))
+    return review(trained, load_dataset(name, training.table_options(trained, name), targets=None, kind=None))
 
 
 def card(

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +98,8 @@ class DatasetBundle:
     descriptors: Descriptors = NO_DESCRIPTORS
 
     def __post_init__(self) -> None:
+        if self.texts and len(self.texts) != len(self.graphs):
+            raise ValueError(f"texts: {len(self.texts)} for {len(self.graphs)} graphs")
         splits = self.folds if self.split is None else (*self.folds, self.split)
         for split in splits:
             for name, subset in split._asdict().items():
@@ -133,6 +135,26 @@ class DatasetBundle:
         if not 0 <= number < len(self.folds):
             raise ValueError(f"number: {number}; {self.name} has {len(self.folds)} folds, counted from 0")
         return replace(self, split=self.folds[number], folds=())
+
+    def described(self, descriptors: Sequence[str]) -> "DatasetBundle":
+        """The dataset with numbers beside each molecule: sets such as ``"morgan-count"``; see `Descriptors`.
+
+        Of molecules that RDKit refuses, as seven of ogbg-molhiv, they are unknown.
+
+        Raises:
+            ValueError: A set is unknown, or the SMILES are.
+        """
+        chosen = Descriptors.chosen(descriptors)
+        if chosen.columns:
+            raise ValueError(f"descriptors: {chosen.columns[0]!r}; {self.name} has no columns")
+        if not self.texts:
+            raise ValueError(f"descriptors: {self.name} has no SMILES that they could be made of")
+        return replace(
+            self,
+            graphs=self.graphs.with_fields(graph={"descriptors": chosen.of(self.texts)}),
+            features={**self.features, "descriptors": Feature("dense", (chosen.width,))},
+            descriptors=chosen,
+        )
 
     def texts_of(self, subset: str) -> list[str]:
         """The SMILES of the graphs of a subset, such as ``"train"``; none if they were not read from such."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from escgnn.readers import chemistry, molecules, parse
+from escgnn.readers import chemistry, molecules
 
 MORGAN_RADIUS = 2
 BINS = {  # of the counts that a model reads, by field of `Descriptors`
@@ -117,7 +117,7 @@ class Descriptors:
         """The numbers of molecules, ``(molecules, width)``; what is unknown, or too large, is not a number.
 
         Args:
-            texts: SMILES that can be read.
+            texts: SMILES; of those that cannot be read all is unknown but columns.
             cells: What the rows of the columns say, by column.
 
         Raises:
@@ -126,10 +126,11 @@ class Descriptors:
         """
         found = np.full((len(texts), self.width), np.nan, np.float32)
         if self.of_molecules:
-            parsed = [parse(text) for text in texts]
-            counts = [_counts(field, parsed, bins) for field, bins in self.counted.items()]
-            numbers = np.concatenate([*counts, _rdkit_values(parsed, self.rdkit)], 1)
-            found[:, : numbers.shape[1]] = numbers
+            parsed = dict(molecules(texts, {}))
+            whole = [*parsed.values()]
+            counts = [_counts(field, whole, bins) for field, bins in self.counted.items()]
+            numbers = np.concatenate([*counts, _rdkit_values(whole, self.rdkit)], 1)
+            found[[*parsed], : numbers.shape[1]] = numbers
         for number, column in enumerate(self.columns, self.width - len(self.columns)):
             found[:, number] = [_number(cell) for cell in (cells or {})[column]]
         return found

@@ -29,8 +29,8 @@ def load(name: str | PathLike[str], root: str | PathLike[str] | None = None, **o
     Args:
         name: A name that `listing` gives, or a table or graph file; see `tables.load_table` for the latter.
         root: Folder with raw files, and the folder to download to.
-        options: Of that dataset: ``count`` and ``seed`` of counting-random, ``energies`` of qm9, ``targets``, ``smiles``,
-            ``split`` and others of `tables.TableOptions` for a file.
+        options: Of that dataset: ``count`` and ``seed`` of counting-random, ``energies`` of qm9, ``descriptors`` of
+            ogbg-molhiv and ogbg-molpcba, ``targets``, ``smiles``, ``split`` and others of `tables.TableOptions` for a file.
 
     >>> load("counting-random", count=10, seed=1).statistics.graphs
     10

@@ -1,14 +1,15 @@
 """The molecules of the Open Graph Benchmark, from its raw tables: one row per node, edge or graph, without a header."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from escgnn.datasets.bundle import DatasetBundle, Split
 from escgnn.datasets.entry import Entry, Size, raw_files
 from escgnn.datasets.molecules import OGB_FEATURES
-from escgnn.datasets.raw import Raw
+from escgnn.datasets.raw import DatasetError, Raw
 from escgnn.datasets.reading import damage_named, from_undirected, read_numbers
+from escgnn.datasets.sheets import read_sheet
 from escgnn.task import Task
 
 HOME = "https://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
@@ -30,11 +31,27 @@ MOLHIV_FILES = {
     "split/scaffold/valid.csv.gz": "6e6566dc22d48cfc55fcfba4a13e7f8b402d9b36663b8920ad019ae1d2975a22",
     "split/scaffold/test.csv.gz": "484f8ddd2035f62a120352a0ff3b31104639cb5f55766402d2afd769c75684a6",
 }
+SMILES = "mapping/mol.csv.gz"  # a table with a header, which the graphs can be had without
+SMILES_SUMS: dict[str, str | None] = {
+    "ogbg-molhiv": "3c01ae5d1f959314e9cc65138d99ce7f248bf240feb7ba2340149d168ffec8cb",
+    "ogbg-molpcba": None,
+}
 MOLPCBA_FILES = dict.fromkeys(MOLHIV_FILES)  # nobody here has seen their checksums
 
 
-def ogb(raw: Raw) -> DatasetBundle:
-    """An ``ogbg-mol*`` dataset and its scaffold split."""
+def ogb(raw: Raw, *, descriptors: Sequence[str] = ()) -> DatasetBundle:
+    """An ``ogbg-mol*`` dataset and its scaffold split.
+
+    Args:
+        raw: The files.
+        descriptors: Numbers beside the graph; see `DatasetBundle.described`.
+    """
+    texts = _smiles(raw)
+    if descriptors and not texts:
+        raise DatasetError(
+            f"descriptors: {raw.entry.name} is here without the SMILES that they are made of; put {SMILES} of its archive "
+            f"into {raw.paths['edge.csv.gz'].parent.parent}"
+        )
     tables = {
         name: read_numbers(raw.paths[f"{name}.csv.gz"])
         for name in ("num-node-list", "num-edge-list", "node-feat", "edge", "edge-feat")
@@ -50,18 +67,38 @@ def ogb(raw: Raw) -> DatasetBundle:
             graph={"y": y},
         )
     split = Split(*(read_numbers(raw.paths[f"{subset}.csv.gz"])[:, 0] for subset in ("train", "valid", "test")))
-    return DatasetBundle(raw.entry.name, graphs, raw.entry.task, OGB_FEATURES, split)
+    if texts and len(texts) != len(graphs):
+        raise DatasetError(f"{raw.paths['mol.csv.gz']} has {len(texts)} molecules for {len(graphs)} graphs")
+    bundle = DatasetBundle(raw.entry.name, graphs, raw.entry.task, OGB_FEATURES, split, texts=texts)
+    return bundle.described(descriptors) if descriptors else bundle
+
+
+def _smiles(raw: Raw) -> tuple[str, ...]:
+    """The SMILES of all molecules, if their file is there."""
+    path = raw.paths.get("mol.csv.gz")
+    if path is None:
+        return ()
+    sheet = read_sheet(path, ["smiles"], path.read_bytes())
+    return tuple(sheet.cells["smiles"])
 
 
 def _entry(name: str, archive: str, task: Task, size: Size, checksums: Mapping[str, str | None]) -> Entry:
+    folder = name.replace("-", "_")
+    address = f"{HOME}/{archive}.zip"
+    smiles = {SMILES: SMILES_SUMS[name]}
+    files = (
+        *raw_files(folder, checksums, archive=address, inside=f"{archive}/"),
+        *raw_files(folder, smiles, archive=address, inside=f"{archive}/", optional=True),
+    )
     return Entry(
         name=name,
         parse=ogb,
         task=task,
         size=size,
         source="Open Graph Benchmark, https://ogb.stanford.edu",
-        files=raw_files(name.replace("-", "_"), checksums, archive=f"{HOME}/{archive}.zip", inside=f"{archive}/"),
+        files=files,
         defaults=DEFAULTS,
+        version=2,
     )
 
 

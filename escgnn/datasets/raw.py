@@ -142,14 +142,14 @@ def _download(entry: Entry, folder: Path, looked: list[Path]) -> None:
             for url in dict.fromkeys(file.url for file in needed):
                 group = [file for file in needed if file.url == url]
                 if not all((folder / file.path).is_file() for file in group):  # else another process was faster
-                    _fetch(url, group, folder)
+                    _fetch(url, [file for file in entry.files if file.url == url], folder)
     except (OSError, HTTPException, zipfile.BadZipFile, KeyError) as error:
         homes = ", ".join(dict.fromkeys(file.url for file in needed))
         raise DatasetError(f"{missing}. Downloading from {homes} failed: {error}") from error
 
 
 def _fetch(url: str, files: list[RawFile], folder: Path) -> None:
-    """Download one address, a file or an archive of several; files appear whole or not at all."""
+    """Download a file, or an archive of several, of which optional ones may lack; they appear whole or not at all."""
     with TemporaryDirectory(prefix=".download-", dir=folder) as scratch:
         arrived = Path(scratch) / "arrived"
         _retrieve(url, arrived)
@@ -161,6 +161,8 @@ def _fetch(url: str, files: list[RawFile], folder: Path) -> None:
             _place(arrived, folder / files[0].path)
             return
         with zipfile.ZipFile(arrived) as archive:
+            held = {*archive.namelist()}
+            files = [file for file in files if file.member in held or not file.optional]
             for file in files:
                 with archive.open(file.member) as source, (Path(scratch) / file.name).open("wb") as sink:
                     shutil.copyfileobj(source, sink)

@@ -17,6 +17,7 @@ from escgnn.datasets import DatasetBundle, Feature, Split
 from escgnn.experiments.experiment import Cell, Experiment, Outcome
 from escgnn.experiments.machine_time import CPU_MINUTES
 from escgnn.experiments.rivals import NOTE, SHARED
+from escgnn.experiments.several import folds_together, folds_together_metrics, folds_together_outcome
 from escgnn.experiments.systems import present, settings_of, tiny
 from escgnn.experiments.trained import (
     Settings,
@@ -24,9 +25,6 @@ from escgnn.experiments.trained import (
     bundle_of,
     first_folds,
     folds_outcome,
-    folds_together,
-    folds_together_metrics,
-    folds_together_outcome,
     merged,
     train_folds,
     training,

@@ -41,8 +41,8 @@ class Cell:
         return f"{stem(self.row, self.variant, self.seed)}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
 
     def members(self, row: str) -> "list[Cell]":
-        """The cells of single networks, of another row, that a cell of several together consists of."""
-        settings = {name: value for name, value in self.settings.items() if name != "members"}
+        """The cells of single networks, of another row, that a cell of several together, or with trees, consists of."""
+        settings = {name: value for name, value in self.settings.items() if name not in ("members", "trees")}
         seeds = range(self.seed, self.seed + self.settings["members"])
         return [replace(self, row=row, seed=seed, settings=settings) for seed in seeds]
 

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from escgnn.datasets import DatasetBundle, Split, load
-from escgnn.experiments.experiment import Cell, Outcome, kept
+from escgnn.experiments.experiment import Cell, Outcome
 from escgnn.experiments.machine_time import Afforded, afford
 from escgnn.task import Task
 from escgnn.training import (
-    Ensemble,
     FoldResult,
     Result,
     TrainConfig,
-    evaluate,
     fit,
     fit_folds,
     load_run,
@@ -153,7 +151,9 @@ def cut(bundle: DatasetBundle, graphs: int | None) -> DatasetBundle:
     kept = np.unique(np.concatenate([index for split in splits for index in split]))
     few = [Split(*(np.searchsorted(kept, index) for index in split)) for split in splits]
     only = few.pop(0) if bundle.split else None
-    return replace(bundle, graphs=bundle.graphs[kept].compact(), split=only, folds=tuple(few), pairs=None)
+    texts = tuple(bundle.texts[number] for number in kept.tolist()) if bundle.texts else ()
+    few_graphs = bundle.graphs[kept].compact()
+    return replace(bundle, graphs=few_graphs, split=only, folds=tuple(few), pairs=None, texts=texts)
 
 
 def config_for(cell: Cell, bundle: DatasetBundle) -> TrainConfig:
@@ -237,7 +237,7 @@ def outcome(
     """
     result = trained.result
     return Outcome(
-        **_metrics(result.validation, result.test, table, columns, percent=percent),
+        **metrics_of(result.validation, result.test, table, columns, percent=percent),
         config={**config_of(trained.folder), **_about(trained.folder, trained.afforded)},
         epochs=result.epochs,
         seconds=result.seconds,
@@ -247,72 +247,7 @@ def outcome(
     )
 
 
-def together(
-    cell: Cell, row: str, folder: Path, progress: bool, table: str, columns: Mapping[str, str], *, percent: bool = False
-) -> Outcome:
-    """Train the networks that a cell consists of, cells of a row of their own, where that would; the outcome of their mean.
-
-    Raises:
-        TakenError: Another process is training one of them.
-    """
-    members = _each_member(cell, row, folder, lambda member, place: train(member, place, progress))
-    ensemble = Ensemble(folder, tuple(load_run(member.folder) for member in members))
-    bundle = members[0].bundle
-    values = _metrics(
-        evaluate(ensemble, bundle, "validation"), evaluate(ensemble, bundle), table, columns, percent=percent
-    )
-    return _of_several(values, members[0].folder, len(members), [member.result for member in members])
-
-
-def _each_member(cell: Cell, row: str, folder: Path, train_one: Callable[[Cell, Path], T]) -> list[T]:
-    """What training gives of each network that a cell consists of, in the folder of that network's own cell."""
-    members = cell.members(row)
-    for member in members:
-        with kept(folder.parent, member):  # before anything is loaded: who has to wait comes again every moment
-            pass
-    found = []
-    for member in members:
-        with kept(folder.parent, member) as place:
-            found.append(train_one(member, place))
-    return found
-
-
-def _of_several(values: Mapping[str, Any], folder: Path, members: int, results: Sequence[Result]) -> Outcome:
-    """An outcome of several networks, given the folder of one, with the time of all."""
-    return Outcome(
-        **values,
-        config={**config_of(folder), "members": members},
-        epochs=sum(result.epochs for result in results),
-        seconds=sum(result.seconds for result in results),
-        cpu_seconds=sum(result.cpu_seconds for result in results),
-    )
-
-
-def folds_together(cell: Cell, row: str, folder: Path, progress: bool, bundle: DatasetBundle) -> list[TrainedFolds]:
-    """Train the networks that a cell consists of, as `together` does, on every fold of a dataset.
-
-    Raises:
-        TakenError: Another process is training some of them.
-    """
-    return _each_member(cell, row, folder, lambda member, place: train_folds(member, place, progress, bundle))
-
-
-def folds_together_metrics(members: Sequence[TrainedFolds], bundle: DatasetBundle) -> list[dict[str, float]]:
-    """The test metrics of the mean of what they say, fold by fold."""
-    ensembles = [
-        Ensemble(members[0].folder, tuple(load_run(member.folder / f"fold{i}") for member in members))
-        for i in range(len(bundle.folds))
-    ]
-    return [evaluate(ensemble, bundle.fold(i)) for i, ensemble in enumerate(ensembles)]
-
-
-def folds_together_outcome(members: Sequence[TrainedFolds], table: str, column: str, value: float) -> Outcome:
-    """Their outcome, with one number to show."""
-    results = [result for member in members for result in member.result.folds]
-    return _of_several({"values": {table: {column: value}}}, members[0].folder / "fold0", len(members), results)
-
-
-def _metrics(
+def metrics_of(
     validation: Metrics, test: Metrics, table: str, columns: Mapping[str, str], *, percent: bool
 ) -> dict[str, Any]:
     """Test and validation values of an outcome; what is unknown stays so."""

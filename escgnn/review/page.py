@@ -177,7 +177,7 @@ def _worst(review: Review, place: int, single: Task) -> Markup | None:
         smiles = review.texts[row]
         try:
             drawn = depiction.molecule(smiles, smiles[:80])
-        except ValueError:  # too large to be seen, or RDKit has no picture of it
+        except (ImportError, ValueError):  # too large to be seen, RDKit has no picture of it, or is not there
             drawn = tag("p", "no picture", class_="what")
         said = _said(single, own[row].tolist(), float(target[row]))
         near = "" if review.nearest is None else f", similarity {review.nearest[row]:.2f}"

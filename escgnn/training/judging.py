@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from escgnn.datasets import DatasetBundle
+from escgnn.datasets import DatasetBundle, is_own_file
 from escgnn.training.ensemble import Ensemble
 from escgnn.training.folder import Run
 from escgnn.training.job import feature_set, smiles_column
@@ -32,9 +32,13 @@ class Judgement:
 def table_options(run: Run | Ensemble, path: str | PathLike[str]) -> dict[str, Any]:
     """How `escgnn.datasets.load` reads a user's own file as the run's data were read: targets, their kind, and so on.
 
+    A benchmark knows all that, but for descriptors.
+
     Raises:
         ValueError: The network reads features that no file has.
     """
+    if not is_own_file(path):
+        return {"descriptors": run.descriptors.chosen_by} if run.descriptors.width else {}
     task = run.task
     options: dict[str, Any] = {"targets": [*task.targets], "kind": [part.kind for part in task.parts] or task.kind}
     if {*run.features} - {"descriptors"}:

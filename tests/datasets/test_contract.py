@@ -127,9 +127,9 @@ def test_a_missing_file_is_named_with_its_place(entry, empty_cache, tmp_path, mo
     with pytest.raises(datasets.DatasetError) as caught:
         datasets.load(entry.name, root=tmp_path / "mine")
     text = str(caught.value)
-    assert all(file.path in text for file in entry.files)
+    assert all(file.path in text for file in entry.needed)
     assert f"below {tmp_path / 'mine'} or {empty_cache / 'data'}" in text
-    assert ("no network" in text) == all(file.url for file in entry.files)
+    assert ("no network" in text) == all(file.url for file in entry.needed)
     assert "no network" in text or f"There is no download: {entry.advice}" in text
 
 

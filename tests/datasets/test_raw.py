@@ -107,6 +107,20 @@ def test_an_archive_is_downloaded_once(zipped, empty_cache):
         datasets.load("mutag")
 
 
+def test_what_else_an_archive_has_is_taken_too(zipped, empty_cache, monkeypatch):
+    entry = DATASETS["mutag"]
+    url = entry.files[0].url
+    others = [
+        RawFile(f"tiny/TINY_{part}.txt", url, f"TINY/TINY_{part}.txt", optional=True) for part in ("names", "poses")
+    ]
+    with zipfile.ZipFile(zipped / "TINY.zip", "a") as archive:
+        archive.writestr("TINY/TINY_names.txt", "a\nb\n")
+    monkeypatch.setitem(DATASETS, "mutag", replace(entry, files=(*entry.files, *others)))
+    assert datasets.load("mutag").statistics.edges == 2
+    assert (empty_cache / "data/tiny/TINY_names.txt").read_text() == "a\nb\n"
+    assert not (empty_cache / "data/tiny/TINY_poses.txt").exists()
+
+
 def test_two_at_once_download_once(zipped, empty_cache):
     found = []
     threads = [threading.Thread(target=lambda: found.append(datasets.load("mutag").statistics)) for _ in range(4)]

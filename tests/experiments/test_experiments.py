@@ -21,6 +21,7 @@ from escgnn.experiments import (
     reproduce,
     rivals,
     running,
+    several,
     substructures,
     trained,
 )
@@ -161,7 +162,7 @@ def test_an_outcome_keeps_test_and_validation_apart(tmp_path):
 def test_networks_together_are_judged_by_their_mean(tmp_path):
     settings = trained.training("counting-random", TINY, targets=["3-cycle"], members=2, count=30)
     cell = counting.Cell("two", settings=settings)
-    found = trained.together(cell, "one", tmp_path / cell.folder, False, "tab:x", {"c": "mae"}, percent=True)
+    found = several.together(cell, "one", tmp_path / cell.folder, False, "tab:x", {"c": "mae"}, percent=True)
     bundle = trained.bundle_of(settings)
     folders = [tmp_path / one.folder for one in cell.members("one")]
     members = [load_run(folder) for folder in folders]
@@ -176,19 +177,19 @@ def test_networks_together_are_judged_by_their_mean(tmp_path):
 def test_a_cell_waits_for_networks_that_another_process_trains(tmp_path):
     """It has no record then, not that of a failure."""
     settings = trained.training("counting-random", TINY, targets=["3-cycle"], members=2, count=30)
-    several = Cell("two", settings=settings)
+    both = Cell("two", settings=settings)
 
     def run(cell, folder, progress):
-        return trained.together(cell, "one", folder, progress, "tab:x", {"c": "mae"})
+        return several.together(cell, "one", folder, progress, "tab:x", {"c": "mae"})
 
     table = Table("tab:x", "", "", ("c",), ("two",))
-    made = Experiment("e", (table,), lambda budget, seeds: [several], run)
-    second = several.members("one")[1]
+    made = Experiment("e", (table,), lambda budget, seeds: [both], run)
+    second = both.members("one")[1]
     work = (tmp_path / "results", tmp_path / "work")
     with kept(tmp_path / "work" / "e" / "hour", second), pytest.raises(TakenError, match="one_seed1"):
-        running._recorded(made, several, "hour", *work, False)
+        running._recorded(made, both, "hour", *work, False)
     assert not [*tmp_path.glob("**/*.json")], "it asks before it trains the first"
-    record = running._recorded(made, several, "hour", *work, False)
+    record = running._recorded(made, both, "hour", *work, False)
     assert record.error is None and record.epochs == 2
 
 
