@@ -16,6 +16,7 @@ from networkx import complete_graph, to_graph6_bytes
 
 from escgnn import __version__, datasets, training
 from escgnn.cli import COMMANDS, main
+from escgnn.cli.options import given_file
 from escgnn.encoding import PARTS, RootedEncoding
 
 
@@ -517,3 +518,10 @@ def test_threads_give_way(chosen, found):
     environment |= {} if chosen is None else {"OMP_WAIT_POLICY": chosen}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split()[-1] == found
+
+
+def test_what_is_wrong_with_a_smiles_is_told_of_it(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"CC\n")))
+    for source, called in (("CCO", "CCO"), ("-", "standard input")):
+        with pytest.raises(ValueError, match=f"^{called}: no table$"), given_file(source) as held:
+            raise ValueError(f"{held}: no table")

@@ -90,6 +90,10 @@ def test_results():
     assert "mean and deviation 0.6 ± 0.14" in words(folds._repr_html_())
 
 
+def test_epochs_that_are_counted_from_0_are_told_as_one_counts():
+    assert result(seconds=6.6).summary == "5 epochs in 7 s; the weights after 4 of them are kept"
+
+
 def test_runs():
     text = words(load_run(RUNS / "esc-gnn")._repr_html_())
     assert "weights of epoch" in text and "StructuralEncoding(" in text and "t0, t1 (graph regression)" in text

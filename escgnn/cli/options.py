@@ -143,7 +143,7 @@ def given_file(source: str) -> Iterator[Path]:
 
     Raises:
         typer.BadParameter: It is neither a file nor a SMILES, and has no extension as files have.
-        ValueError: What the block says of the file that is held, as of standard input.
+        ValueError: What the block says of the file that is held, as of the SMILES or of standard input.
     """
     path = Path(source)
     is_smiles = not path.exists() and source != "-" and is_smiles_text(source)
@@ -165,7 +165,8 @@ def given_file(source: str) -> Iterator[Path]:
         try:
             yield held
         except ValueError as error:
-            raise ValueError(str(error).replace(str(held), "standard input")) from error
+            called = source if is_smiles else "standard input"
+            raise ValueError(str(error).replace(str(held), called)) from error
 
 
 def is_smiles_text(text: str) -> bool:

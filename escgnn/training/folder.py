@@ -325,7 +325,8 @@ class Result:
     @property
     def summary(self) -> str:
         """How it went, in words."""
-        return f"{self.epochs} epochs in {self.seconds:.0f} s; the weights of epoch {self.best_epoch} are kept"
+        kept = f"the weights after {self.best_epoch + 1} of them are kept"
+        return f"{self.epochs} epochs in {self.seconds:.0f} s; {kept}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
