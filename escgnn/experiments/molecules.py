@@ -15,7 +15,6 @@ from escgnn.records import Table
 ROWS = ("ESC-GNN", "GIN")
 OURS = "ESC-GNN, our recipe"
 TOGETHER = "ESC-GNN, three of our recipe"  # the mean of what they say
-FIVE = "ESC-GNN, five of our recipe"
 WITH_TREES = "ESC-GNN, three of our recipe and trees"  # averaged with a forest on fingerprints
 TRANSFORMER = "ESC-GNN, authors' backbone"
 ZINC = Table(
@@ -72,7 +71,7 @@ HIV = Table(
     title="Which molecules inhibit HIV",
     metric="test ROC-AUC, %",
     columns=("ogbg-molhiv",),
-    rows=(*ROWS, OURS, TOGETHER, FIVE, WITH_TREES),
+    rows=(*ROWS, OURS, TOGETHER, WITH_TREES),
     better="higher",
     paper={
         "GIN": (77.07,),
@@ -92,9 +91,9 @@ HIV = Table(
     },
     digits=2,
     note="The paper's published commands never switch the encoding on for this dataset, so its own row may be a plain GIN. "
-    "Our recipe has cycles in the encoding and 3 layers of 96, half of them dropped, beside a table of environments that "
-    "training molecules share, all from the graph (preset ours/ogbg-molhiv); three and five are the "
-    "mean of so many such networks; with trees, of three and a random forest on four kinds of fingerprints, with the weight "
+    "Our recipe has cycles in the encoding and 2 layers of 64, half of them dropped, beside a table of environments that "
+    "training molecules share, all from the graph (preset ours/ogbg-molhiv); three are the "
+    "mean of three such networks; with trees, of these and a random forest on four kinds of fingerprints, with the weight "
     "that is best by validation. All others see the graph alone.",
 )
 TABLES = {"zinc-12k": (ZINC, "mae"), "zinc-250k": (LARGE, "mae"), "ogbg-molhiv": (HIV, "rocauc")}
@@ -143,7 +142,6 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
         transformer = _recipe("zinc-12k", budget, graphs, model="esc-graphgps")
         found.append(Cell(TRANSFORMER, seed, "zinc-12k", transformer))
     found += [Cell(TOGETHER, 0, name, _recipe(name, budget, graphs, members=3)) for name in RECIPES]
-    found.append(Cell(FIVE, 0, "ogbg-molhiv", _recipe("ogbg-molhiv", budget, graphs, members=5)))
     number = 5 if budget == "smoke" else TREES["number"]
     beside = {"trees": {**TREES, "number": number}}
     found.append(Cell(WITH_TREES, 0, "ogbg-molhiv", _recipe("ogbg-molhiv", budget, graphs, members=3) | beside))
