@@ -142,9 +142,9 @@ def cells(budget: str, seeds: int) -> Sequence[Cell]:
         transformer = _recipe("zinc-12k", budget, graphs, model="esc-graphgps")
         found.append(Cell(TRANSFORMER, seed, "zinc-12k", transformer))
     found += [Cell(TOGETHER, 0, name, _recipe(name, budget, graphs, members=3)) for name in RECIPES]
-    number = 5 if budget == "smoke" else TREES["number"]
-    beside = {"trees": {**TREES, "number": number}}
-    found.append(Cell(WITH_TREES, 0, "ogbg-molhiv", _recipe("ogbg-molhiv", budget, graphs, members=3) | beside))
+    trees = {"descriptors": ["maccs"], "number": 5, "leaf": 2} if budget == "smoke" else TREES
+    beside = _recipe("ogbg-molhiv", budget, graphs, members=3) | {"trees": trees}
+    found.append(Cell(WITH_TREES, 0, "ogbg-molhiv", beside))
     return found
 
 

@@ -15,7 +15,7 @@ TREES = {"descriptors": ["maccs"], "number": 3, "leaf": 2}
 @pytest.fixture(scope="module")
 def cell():
     (full,) = (one for one in molecules.EXPERIMENT.cells("smoke", 1) if one.row == molecules.WITH_TREES)
-    return replace(full, settings={**full.settings, "members": 2, "graphs": 300, "trees": TREES})
+    return replace(full, settings={**full.settings, "members": 2, "graphs": 200, "trees": TREES})
 
 
 def test_its_networks_are_those_of_the_row_of_single_ones(cell):
