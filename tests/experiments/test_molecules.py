@@ -1,13 +1,14 @@
 """Networks and trees together on ogbg-molhiv."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from escgnn import baseline, datasets
 from escgnn.experiments import molecules, trained
-from escgnn.training import Ensemble, load_run
+from escgnn.training import Ensemble, load_run, neighbours, table_options
 
 TREES = {"descriptors": ["maccs"], "number": 3, "leaf": 2}
 
@@ -49,3 +50,21 @@ def test_some_of_the_graphs_keep_their_own_smiles(benchmark_data):
         assert few.texts_of(subset) == bundle.texts_of(subset)[:5]
     numbers = few.described(["maccs"]).train.column("descriptors").numpy()
     assert np.array_equal(numbers, few.descriptors.chosen(["maccs"]).of(bundle.texts_of("train")[:5]), equal_nan=True)
+
+
+def test_a_benchmark_is_read_with_the_descriptors_of_its_network(benchmark_data):
+    bundle = trained.cut(datasets.load("ogbg-molhiv"), 5)
+    for chosen in ([], ["maccs"]):
+        run = SimpleNamespace(descriptors=bundle.descriptors.chosen(chosen))
+        assert table_options(run, "ogbg-molhiv") == ({"descriptors": chosen} if chosen else {})
+
+
+def test_molecules_can_be_learnt_without_rdkit(tmp_path, monkeypatch):
+    def missing(texts):
+        raise ImportError("reading molecules needs RDKit")
+
+    monkeypatch.setattr(neighbours, "fingerprints", missing)
+    neighbours.save_known(["CCO"], tmp_path / "known.safetensors")
+    assert not [*tmp_path.iterdir()]
+    with pytest.raises(ValueError, match="only runs that were trained on a table of SMILES, with RDKit, know"):
+        neighbours.read_known(tmp_path / "known.safetensors")
